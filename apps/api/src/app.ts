@@ -1,0 +1,107 @@
+import { CrewboardError } from '@crewboard/contracts';
+import type { Service } from '@crewboard/orchestrator';
+import type { Queue } from 'bullmq';
+import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Access, Caller } from './access.ts';
+import type { Authenticate } from './auth.ts';
+import { mountBullBoard } from './bull-board.ts';
+import { createGuard } from './guard.ts';
+import { acceptJsonOnly } from './json-body.ts';
+import { isLoopback } from './origin.ts';
+import { problemHandler } from './problem.ts';
+import { registerRoutes } from './register-routes.ts';
+import type { Route } from './route.ts';
+import { eventRoutes } from './routes/events.ts';
+import { healthRoutes } from './routes/health.ts';
+import { jobRoutes } from './routes/jobs.ts';
+import { resultRoutes } from './routes/results.ts';
+import { taskRoutes } from './routes/tasks.ts';
+import { openStreams } from './streams.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access;
+  }
+  interface FastifyRequest {
+    caller: Caller | undefined;
+  }
+}
+
+/** What the application is built from. */
+export interface AppDependencies {
+  service: Service;
+  authenticate: Authenticate;
+  /** The queues that Bull Board shows. */
+  queues: readonly Queue[];
+  logger: FastifyBaseLogger;
+  /** Where the server will listen: on loopback the `Host` header is checked. */
+  host: string;
+  bodyLimitBytes: number;
+  /** The longest silence on an event stream before a comment; 15 s by default. */
+  sseCommentMs?: number;
+}
+
+const SSE_COMMENT_MS = 15_000;
+/** A request, body included, must have arrived by then. */
+const REQUEST_TIMEOUT_MS = 120_000;
+
+/** Returns the route table. */
+export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_MS): Route[] {
+  return [
+    ...jobRoutes(service),
+    ...taskRoutes(service),
+    ...eventRoutes(service, sseCommentMs),
+    ...resultRoutes(service),
+    ...healthRoutes(service),
+  ];
+}
+
+/** One line a request: no headers, no body, no query (people paste keys there). */
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const [path] = request.raw.url?.split('?', 1) ?? [];
+    request.log.info(
+      {
+        method: request.method,
+        path,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+        caller: request.caller?.caller,
+      },
+      'request',
+    );
+  });
+}
+
+/** Builds the HTTP application; it listens nowhere and owns none of its dependencies. */
+export function buildApp(dependencies: AppDependencies): FastifyInstance {
+  const { service, authenticate, queues, logger, host, bodyLimitBytes, sseCommentMs } = dependencies;
+  const guard = createGuard({ authenticate, boundToLoopback: isLoopback(host) });
+  const handleProblem = problemHandler(bodyLimitBytes);
+  const streams = openStreams();
+  const app: FastifyInstance = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: bodyLimitBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    // Paths that the router cannot read run no hooks, so the guard is called here by hand.
+    frameworkErrors: (error, request, reply) => {
+      void guard(request, reply).then(
+        (answered) => (answered === undefined ? handleProblem(error, request, reply) : undefined),
+        (failure) => handleProblem(failure, request, reply),
+      );
+    },
+  });
+  app.decorateRequest('caller', undefined);
+  app.addHook('onRequest', async (request, reply) => guard(request, reply));
+  logRequests(app);
+  app.setErrorHandler(handleProblem);
+  app.setNotFoundHandler(() => {
+    throw new CrewboardError('not_found', 'There is no such path: the API is below /v1.');
+  });
+  acceptJsonOnly(app);
+  registerRoutes(app, routeTable(service, sseCommentMs), streams);
+  mountBullBoard(app, queues, bodyLimitBytes);
+  app.addHook('preClose', async () => streams.endAll());
+  return app;
+}

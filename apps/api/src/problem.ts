@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { CrewboardError, toProblem } from '@crewboard/contracts';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+
+/** Sends `error` in its wire form, `application/problem+json`. */
+export function sendProblem(reply: FastifyReply, error: CrewboardError): FastifyReply {
+  const problem = toProblem(error);
+  return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string';
+}
+
+/**
+ * Returns the error that a caller is told. Fastify's own become codes of the API; what nobody foresaw becomes
+ * `unavailable` and shows no internals: `requestId` finds it in the log.
+ */
+export function toCrewboardError(
+  error: unknown,
+  context: { bodyLimitBytes: number; requestId: string },
+): CrewboardError {
+  if (error instanceof CrewboardError) return error;
+  if (isFastifyError(error)) {
+    switch (error.code) {
+      case 'FST_ERR_CTP_BODY_TOO_LARGE':
+        return new CrewboardError(
+          'payload_too_large',
+          `The body is over the limit of ${context.bodyLimitBytes} bytes: send the tasks in several calls, ` +
+            'or raise CREWBOARD_BODY_LIMIT. Nothing changed.',
+          { limitBytes: context.bodyLimitBytes },
+        );
+      case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+        return new CrewboardError(
+          'unsupported_media_type',
+          'The body must be JSON: send it with "Content-Type: application/json". Nothing changed.',
+          { allowed: ['application/json'] },
+        );
+      case 'FST_ERR_BAD_URL':
+      case 'FST_ERR_MAX_PARAM_LENGTH':
+        return new CrewboardError('not_found', 'The path names nothing here.');
+      case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+        return new CrewboardError('invalid_argument', 'The body is not as long as Content-Length says.');
+    }
+  }
+  return new CrewboardError(
+    'unavailable',
+    `The server failed at this; its log says why, under request ${context.requestId}. Try again later.`,
+    {},
+    { cause: error },
+  );
+}
+
+const DRAIN_BYTES = 64 * 1024 * 1024;
+const DRAIN_MS = 5000;
+
+/**
+ * Reads the rest of a refused body and throws it away, within bounds, so that a client which is still sending
+ * gets to read the answer instead of a connection reset.
+ */
+async function drain(body: IncomingMessage): Promise<void> {
+  if (body.readableEnded || body.destroyed) return;
+  await new Promise<void>((resolve) => {
+    let bytes = 0;
+    const timer = setTimeout(resolve, DRAIN_MS);
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > DRAIN_BYTES) resolve();
+    });
+    body.once('close', resolve).once('end', resolve).resume();
+    body.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
+  });
+}
+
+/** Returns the one error handler of the application. */
+export function problemHandler(bodyLimitBytes: number) {
+  return async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const problem = toCrewboardError(error, { bodyLimitBytes, requestId: request.id });
+    if (problem.code === 'unavailable') request.log.error({ err: error }, 'request failed');
+    if (problem.code === 'payload_too_large') await drain(request.raw);
+    return sendProblem(reply, problem);
+  };
+}

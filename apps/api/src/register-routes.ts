@@ -1,0 +1,65 @@
+import { CrewboardError } from '@crewboard/contracts';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Answer, Route } from './route.ts';
+import type { OpenStreams } from './streams.ts';
+
+function sendAnswer(answer: Answer, route: Route, reply: FastifyReply, streams: OpenStreams): FastifyReply {
+  switch (answer.kind) {
+    case 'empty':
+      return reply.code(204).send();
+    case 'json':
+      return reply
+        .code(answer.status ?? route.status)
+        .type('application/json; charset=utf-8')
+        .send(JSON.stringify(answer.value));
+    case 'stream':
+      return reply
+        .code(route.status)
+        .type(answer.contentType)
+        .headers(answer.headers)
+        .send(streams.open(reply.raw, answer.open));
+  }
+}
+
+/** Makes every other method of a known path answer 405, before any body is read. */
+function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly Route[]): void {
+  const allowed = routes.flatMap((route) =>
+    route.method === 'GET' && route.streams === undefined ? ['GET', 'HEAD'] : [route.method],
+  );
+  const refuse = async (_: unknown, reply: FastifyReply): Promise<never> => {
+    void reply.header('Allow', allowed.join(', '));
+    throw new CrewboardError('method_not_allowed', `This path takes ${allowed.join(', ')} only.`, {
+      allowed,
+    });
+  };
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+    url: path,
+    exposeHeadRoute: false,
+    config: { access: 'any-key' },
+    onRequest: refuse,
+    handler: refuse,
+  });
+}
+
+/** Registers the route table on `app`: parse, answer, and refuse what the table does not know. */
+export function registerRoutes(app: FastifyInstance, routes: readonly Route[], streams: OpenStreams): void {
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.path,
+      // A HEAD of a stream would have to run it to its end.
+      exposeHeadRoute: route.streams === undefined,
+      config: { access: route.access },
+      handler: async ({ params, query, headers, body, caller }, reply) =>
+        sendAnswer(await route.run({ params, query, headers, body }, caller), route, reply, streams),
+    });
+  }
+  for (const path of new Set(routes.map((route) => route.path))) {
+    refuseOtherMethods(
+      app,
+      path,
+      routes.filter((route) => route.path === path),
+    );
+  }
+}

@@ -1,0 +1,132 @@
+import { CrewboardError, parseOrThrow } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { Access, Caller } from './access.ts';
+
+/** What a handler answers: JSON, nothing (204), or text that is produced only as fast as the socket takes it. */
+export type Answer<Value = unknown> =
+  | { kind: 'json'; value: Value; status?: number }
+  | { kind: 'empty' }
+  | {
+      kind: 'stream';
+      contentType: string;
+      headers: Readonly<Record<string, string>>;
+      /** Produces the text. `signal` aborts when the client has gone or the server closes. */
+      open: (signal: AbortSignal) => AsyncIterable<string>;
+    };
+
+/** Answers with `value`; `status` overrides the route's own. */
+export function json<Value>(value: Value, status?: number): Answer<Value> {
+  return { kind: 'json', value, ...(status === undefined ? {} : { status }) };
+}
+
+/** The four parts of a request. */
+export interface RequestParts<Params = unknown, Query = unknown, Headers = unknown, Body = unknown> {
+  params: Params;
+  query: Query;
+  headers: Headers;
+  body: Body;
+}
+
+interface Described {
+  method: 'GET' | 'POST';
+  /** Fastify's notation: `/v1/jobs/:id`. */
+  path: string;
+  summary: string;
+  /** Of a success. */
+  status: number;
+}
+
+/** One row of the route table, as the server and a later OpenAPI document read it. */
+export interface Route extends Described {
+  access: Access;
+  schemas: { params: z.ZodType; query: z.ZodType; headers: z.ZodType; body: z.ZodType; answer: z.ZodType };
+  /** The content type of a streamed answer; `schemas.answer` is then the schema of one item. */
+  streams?: string;
+  /** Parses the request, or throws `not_found` (path) or `invalid_argument` (the rest), and answers it. */
+  run(parts: RequestParts, caller: Caller | undefined): Promise<Answer>;
+}
+
+interface Spec<Params, Query, Headers, Body, Value> extends Described {
+  params: z.ZodType<Params>;
+  query: z.ZodType<Query>;
+  headers: z.ZodType<Headers>;
+  body: z.ZodType<Body>;
+  answer: z.ZodType<Value>;
+  streams?: string;
+  /** A valid body, told to a caller whose body is refused. */
+  example?: unknown;
+}
+
+interface GuardedSpec<Params, Query, Headers, Body, Value> extends Spec<Params, Query, Headers, Body, Value> {
+  access: Exclude<Access, 'public'>;
+  handler: (parts: RequestParts<Params, Query, Headers, Body>, caller: Caller) => Promise<Answer<Value>>;
+}
+
+interface PublicSpec<Value> extends Spec<unknown, unknown, unknown, unknown, Value> {
+  handler: () => Promise<Answer<Value>>;
+}
+
+/** What a route takes that says nothing else: no parameters, no query, no body; spread it into a route. */
+export const BARE = {
+  params: z.strictObject({}),
+  query: z.strictObject({}),
+  headers: z.unknown(),
+  body: z.undefined(),
+  status: 200,
+} as const;
+
+function parseParts<Params, Query, Headers, Body>(
+  spec: Spec<Params, Query, Headers, Body, unknown>,
+  raw: RequestParts,
+): RequestParts<Params, Query, Headers, Body> {
+  const params = spec.params.safeParse(raw.params);
+  if (!params.success) {
+    // An ID of the wrong shape names nothing, so it is answered like one that is not there.
+    const { path, message } = params.error.issues[0] ?? { path: [], message: '' };
+    throw new CrewboardError('not_found', `The path names nothing here: ${path.join('.')} ${message}.`);
+  }
+  return {
+    params: params.data,
+    query: parseOrThrow(spec.query, raw.query, 'The query'),
+    headers: parseOrThrow(spec.headers, raw.headers, 'The header'),
+    body: parseOrThrow(spec.body, raw.body, 'The body', spec.example),
+  };
+}
+
+function rowOf(spec: Spec<unknown, unknown, unknown, unknown, unknown>): Omit<Route, 'access' | 'run'> {
+  const { method, path, summary, status, streams, params, query, headers, body, answer } = spec;
+  return {
+    method,
+    path,
+    summary,
+    status,
+    ...(streams === undefined ? {} : { streams }),
+    schemas: { params, query, headers, body, answer },
+  };
+}
+
+/** Makes a row of the table from a route for key holders. */
+export function guardedRoute<Params, Query, Headers, Body, Value>(
+  spec: GuardedSpec<Params, Query, Headers, Body, Value>,
+): Route {
+  return {
+    ...rowOf(spec),
+    access: spec.access,
+    run: async (raw, caller) => {
+      if (caller === undefined) throw new CrewboardError('unauthorized', 'A valid key is needed.');
+      return spec.handler(parseParts(spec, raw), caller);
+    },
+  };
+}
+
+/** Makes a row of the table from a route for everybody; it takes no input. */
+export function publicRoute<Value>(spec: PublicSpec<Value>): Route {
+  return {
+    ...rowOf(spec),
+    access: 'public',
+    run: async (raw) => {
+      parseParts(spec, raw);
+      return spec.handler();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { CancelBody, Job, JobBody, JobList, JobListQuery, SubmitAnswer } from '@crewboard/contracts';
+import type { Service } from '@crewboard/orchestrator';
+import { BARE, guardedRoute, json, type Route } from '../route.ts';
+import { IdempotencyHeaders, JobPath } from './shapes.ts';
+
+/** Returns the routes of jobs: submit, list, read, cancel. */
+export function jobRoutes(service: Service): Route[] {
+  return [
+    guardedRoute({
+      ...BARE,
+      method: 'POST',
+      path: '/v1/jobs',
+      summary: 'Submit a job',
+      access: 'submit',
+      headers: IdempotencyHeaders,
+      body: JobBody,
+      example: { goal: 'Write a summary of every file in docs/', workspace: { path: '/srv/project' } },
+      answer: SubmitAnswer,
+      status: 202,
+      handler: async ({ body, headers }, caller) =>
+        json(await service.submitJob(caller, body, headers['idempotency-key'])),
+    }),
+    guardedRoute({
+      ...BARE,
+      method: 'GET',
+      path: '/v1/jobs',
+      summary: 'List jobs, newest first',
+      access: 'read',
+      query: JobListQuery,
+      answer: JobList,
+      handler: async ({ query }, caller) => json(await service.listJobs(caller, query)),
+    }),
+    guardedRoute({
+      ...BARE,
+      method: 'GET',
+      path: '/v1/jobs/:id',
+      summary: 'Read a job: status, counts, spend',
+      access: 'read',
+      params: JobPath,
+      answer: Job,
+      handler: async ({ params }, caller) => json(await service.getJob(caller, params.id)),
+    }),
+    guardedRoute({
+      ...BARE,
+      method: 'POST',
+      path: '/v1/jobs/:id/cancel',
+      summary: 'Cancel a job',
+      access: 'submit',
+      params: JobPath,
+      body: CancelBody.optional(),
+      example: { reason: 'No longer needed' },
+      answer: Job,
+      handler: async ({ params, body }, caller) =>
+        json(await service.cancelJob(caller, params.id, body?.reason)),
+    }),
+  ];
+}

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { explain } from './failure.ts';
+import type { ChildMessage } from './local/child-message.ts';
+
+/** Something that runs until it is stopped. */
+export interface Stoppable {
+  url?: string;
+  stop(): Promise<void>;
+}
+
+/** A process that hangs in its own stop is ended after this time; `up` kills it at about the same time. */
+const STOP_WITHIN_MS = 10_000;
+
+/** Sends `message` to the `up` that started this process; does nothing when a person did. */
+async function tellSupervisor(message: ChildMessage): Promise<void> {
+  if (process.send === undefined || !process.connected) return;
+  await new Promise<void>((resolve) => process.send?.(message, () => resolve()));
+}
+
+/**
+ * Runs `start()` until SIGTERM, SIGINT, SIGHUP or the death of the supervisor (its IPC channel closes, also by
+ * kill -9), then stops it and resolves. A second signal, or a stop of over 10 s, ends the process at once.
+ * Rejects when `start()` does, after telling the supervisor why.
+ */
+export async function runInForeground(start: () => Promise<Stoppable>): Promise<void> {
+  const ending = new AbortController();
+  const end = () => {
+    if (ending.signal.aborted) process.exit(1);
+    ending.abort();
+  };
+  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, end);
+  // One that ends with its supervisor may get the supervisor's SIGTERM as well: that is no second request.
+  process.once('disconnect', () => ending.abort());
+
+  let running: Stoppable;
+  try {
+    running = await start();
+  } catch (error) {
+    await tellSupervisor({ type: 'failed', detail: explain(error) });
+    throw error;
+  }
+  await tellSupervisor({ type: 'ready', ...(running.url === undefined ? {} : { url: running.url }) });
+  if (!ending.signal.aborted) await once(ending.signal, 'abort');
+
+  setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+  await running.stop();
+  if (process.connected) process.disconnect();
+}

@@ -1,0 +1,1 @@
+export { type LocalRedis, type LocalRedisOptions, type RedisKind, startLocalRedis } from './local/redis.ts';

@@ -1,0 +1,57 @@
+import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+
+const MAX_BYTES = 10_000_000;
+const MAX_LINES = 20;
+const MAX_LINE_CHARACTERS = 2000;
+
+/** A child's log: a file of bounded size (one older generation kept), and its last lines for crash reports. */
+export interface LogFile {
+  write(chunk: Buffer): void;
+  lastLines(): string[];
+  close(): void;
+}
+
+/**
+ * Opens the log at `path`, moving the one before it to `<path>.1`. Writes are synchronous: they are small, in
+ * order, and there when the child or the supervisor is killed.
+ */
+export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
+  let fd = open();
+  let bytes = 0;
+  let lines: string[] = [];
+  let rest = '';
+
+  function open(): number {
+    const opened = openSync(path, 'a', 0o600);
+    if (fstatSync(opened).size === 0) return opened;
+    closeSync(opened);
+    renameSync(path, `${path}.1`);
+    return openSync(path, 'a', 0o600);
+  }
+
+  function remember(text: string): void {
+    const parts = (rest + text).split('\n');
+    rest = (parts.pop() ?? '').slice(0, MAX_LINE_CHARACTERS);
+    lines = [...lines, ...parts.filter((line) => line.trim() !== '')]
+      .slice(-MAX_LINES)
+      .map((line) => line.slice(0, MAX_LINE_CHARACTERS));
+  }
+
+  return {
+    write(chunk) {
+      remember(chunk.toString('utf8'));
+      try {
+        if (bytes + chunk.length > maxBytes) {
+          closeSync(fd);
+          fd = open();
+          bytes = 0;
+        }
+        bytes += writeSync(fd, chunk);
+      } catch {
+        // A full disk must not stop the supervisor; the last lines are still kept in memory.
+      }
+    },
+    lastLines: () => (rest.trim() === '' ? [...lines] : [...lines, rest]),
+    close: () => closeSync(fd),
+  };
+}

@@ -1,0 +1,105 @@
+import { CrewboardError } from '@crewboard/contracts';
+import { Redis } from 'ioredis';
+
+/** What a running Redis says about itself; fields that a managed server hides are undefined. */
+export interface RedisFacts {
+  version: string | undefined;
+  pid: number | undefined;
+  /** Its working directory, as the server sees it. */
+  dir: string | undefined;
+  maxmemoryPolicy: string | undefined;
+}
+
+const MIN_VERSION = [6, 2] as const;
+
+function infoField(info: string, name: string): string | undefined {
+  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+}
+
+async function configValue(redis: Redis, name: string): Promise<string | undefined> {
+  // Managed servers refuse CONFIG, and the embedded one knows few parameters: both mean "not known".
+  const answer: unknown = await redis.config('GET', name).catch(() => undefined);
+  const value: unknown = Array.isArray(answer) ? answer[1] : undefined;
+  return typeof value === 'string' ? value : undefined;
+}
+
+/**
+ * Connects to the Redis at `url` for one look and returns its facts.
+ * Waits up to `withinMs` for it to listen and, with `waitForLoading`, to have read its data.
+ * Rejects with the connection's error when it is out of reach.
+ */
+export async function probeRedis(
+  url: string,
+  {
+    withinMs,
+    waitForLoading = false,
+    signal,
+  }: { withinMs: number; waitForLoading?: boolean; signal?: AbortSignal },
+): Promise<RedisFacts> {
+  const deadline = performance.now() + withinMs;
+  let lastError = new Error(`no answer within ${withinMs} ms`);
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    enableReadyCheck: waitForLoading,
+    connectTimeout: withinMs,
+    maxLoadingRetryTime: 200,
+    maxRetriesPerRequest: null,
+    retryStrategy: () => (performance.now() < deadline ? 25 : null),
+  });
+  redis.on('error', (error) => {
+    lastError = error;
+  });
+  const close = () => redis.disconnect();
+  const timer = setTimeout(close, withinMs);
+  signal?.addEventListener('abort', close, { once: true });
+  try {
+    redis.connect().catch(() => {});
+    const server = await redis.info('server');
+    const memory = await redis.info('memory').catch(() => '');
+    return {
+      version: infoField(server, 'redis_version'),
+      pid: Number(infoField(server, 'process_id')) || undefined,
+      dir: await configValue(redis, 'dir'),
+      maxmemoryPolicy:
+        (await configValue(redis, 'maxmemory-policy')) ?? infoField(memory, 'maxmemory_policy'),
+    };
+  } catch {
+    throw lastError;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', close);
+    redis.disconnect();
+  }
+}
+
+/** Sends SHUTDOWN: the server completes its append-only file and ends. Never rejects. */
+export async function shutDownRedis(url: string): Promise<void> {
+  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
+  redis.on('error', () => {});
+  // The server answers by closing the connection, which ioredis reports as an error.
+  await redis.shutdown().catch(() => {});
+  redis.disconnect();
+}
+
+/** True when a server with this policy may drop keys: a board in it would lose tasks without a trace. */
+export function mayEvict(facts: RedisFacts): boolean {
+  return facts.maxmemoryPolicy !== undefined && facts.maxmemoryPolicy !== 'noeviction';
+}
+
+/** Throws `unavailable` when the server is older than Crewboard needs (6.2). */
+export function checkVersion(facts: RedisFacts, what: string): void {
+  const [major = 0, minor = 0] = (facts.version ?? '').split('.').map(Number);
+  if (facts.version === undefined || major > MIN_VERSION[0]) return;
+  if (major === MIN_VERSION[0] && minor >= MIN_VERSION[1]) return;
+  throw new CrewboardError(
+    'unavailable',
+    `${what} is Redis ${facts.version}, Crewboard needs ${MIN_VERSION.join('.')} or newer: update it, or set REDIS_URL to a newer one`,
+  );
+}
+
+/** Returns `url` without its password, for messages. */
+export function withoutPassword(url: string): string {
+  const shown = new URL(url);
+  if (shown.password !== '') shown.password = '***';
+  return shown.href;
+}

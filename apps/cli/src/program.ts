@@ -1,0 +1,73 @@
+import { Command, CommanderError } from 'commander';
+import { addApi } from './commands/api.ts';
+import { addCancel } from './commands/cancel.ts';
+import { withExamples } from './commands/help.ts';
+import { addInternal } from './commands/internal.ts';
+import { addLs } from './commands/ls.ts';
+import { addResults } from './commands/results.ts';
+import { addRun } from './commands/run.ts';
+import { addSubmit } from './commands/submit.ts';
+import { addUp } from './commands/up.ts';
+import { addWorker } from './commands/worker.ts';
+import { type Config, readConfig } from './config.ts';
+import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
+import type { Terminal } from './terminal.ts';
+import { safeLine } from './text.ts';
+
+/**
+ * Runs one command line (without node and script) and returns the exit code: 0 when it did what was asked and the
+ * job, if any, succeeded; 1 when not; 2 when what was given is wrong; 130 after Ctrl-C. Never rejects.
+ */
+export async function runCli(
+  args: readonly string[],
+  terminal: Terminal,
+  variables?: Readonly<Record<string, string | undefined>>,
+): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok;
+  let config: Config | undefined;
+  const context = {
+    terminal,
+    config() {
+      config ??= readConfig(variables);
+      return config;
+    },
+    exitWith(given: ExitCode) {
+      code = given;
+    },
+  };
+  const program = new Command('crewboard')
+    .description('Runs large jobs with many agents on one shared todo board.')
+    .configureOutput({
+      writeOut: (text) => void terminal.data(text),
+      writeErr: (text) => terminal.message(text.trimEnd()),
+      // One line, as all our errors: commander puts its suggestion on a second one.
+      outputError: (text, write) =>
+        write(`${safeLine(text.replace(/^error:/, 'crewboard:'), 600)} (--help shows examples)`),
+    })
+    .showSuggestionAfterError()
+    .exitOverride();
+  withExamples(program, [
+    'crewboard up --example            start everything on this machine and show a first job',
+    'crewboard run job.json            submit a job, follow it, print its result',
+    'crewboard results job_... | jq    one line of JSON a task, at any time',
+  ]);
+  addUp(program, context);
+  addRun(program, context);
+  addSubmit(program, context);
+  addLs(program, context);
+  addResults(program, context);
+  addCancel(program, context);
+  addWorker(program, context);
+  addApi(program, context);
+  addInternal(program);
+
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+    terminal.status(undefined);
+    terminal.message(`crewboard: ${explain(error)}`);
+    return exitCodeOf(error);
+  }
+}

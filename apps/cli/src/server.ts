@@ -1,0 +1,80 @@
+import { type Client, createClient } from '@crewboard/client';
+import { CrewboardError } from '@crewboard/contracts';
+import { type Command, Option } from 'commander';
+import { urlArgument } from './commands/arguments.ts';
+import type { Config } from './config.ts';
+import { dataFolder, readApiKey, runningServerUrl } from './local/data-folder.ts';
+
+/** The flags of every command that talks to a server. */
+export interface ServerFlags {
+  url?: string;
+  key?: string;
+}
+
+/** Adds --url and --key. */
+export function withServerFlags(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--url <url>',
+        'the server (default: CREWBOARD_URL, else the local `crewboard up`)',
+      ).argParser(urlArgument),
+    )
+    .option('--key <key>', 'the API key (default: CREWBOARD_API_KEY, else the one in the data folder)');
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+interface Server {
+  url: string;
+  key: string;
+}
+
+/**
+ * Finds the server and its key: flags, then the environment, then the data folder. The folder's key is sent only
+ * to the folder's own server or to this machine, never to a host that a flag or a variable names.
+ */
+async function findServer(config: Config, flags: ServerFlags): Promise<Server> {
+  const { environment } = config;
+  const folder = dataFolder(config.dataDir);
+  const named = flags.url ?? environment.CREWBOARD_URL;
+  const url = named ?? (await runningServerUrl(folder)) ?? `http://127.0.0.1:${environment.CREWBOARD_PORT}`;
+  const isOwn = named === undefined || LOOPBACK.has(new URL(url).hostname);
+  const key = flags.key ?? environment.CREWBOARD_API_KEY ?? (isOwn ? await readApiKey(folder) : undefined);
+  if (key !== undefined) return { url, key };
+  const fix = isOwn
+    ? `start the server with \`crewboard up\`, run this where its data folder is (looked in ${folder.root}), or pass --key`
+    : 'pass --key or set CREWBOARD_API_KEY';
+  throw new CrewboardError('unauthorized', `there is no API key for ${url}: ${fix}`);
+}
+
+/** True for an error of the way to the server, as opposed to one that the server answered. */
+function isOutOfReach(error: unknown): error is CrewboardError {
+  return error instanceof CrewboardError && error.code === 'unavailable' && error.cause !== undefined;
+}
+
+/**
+ * Runs `use` with the client of the server that flags, environment and data folder name.
+ * When that can't be reached, the error says how to start it.
+ */
+export async function withServer<T>(
+  config: Config,
+  flags: ServerFlags,
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
+  const { url, key } = await findServer(config, flags);
+  try {
+    return await use(createClient({ baseUrl: url, apiKey: key }));
+  } catch (error) {
+    if (!isOutOfReach(error)) throw error;
+    const fix = LOOPBACK.has(new URL(url).hostname)
+      ? 'start it with `crewboard up`, or name another with --url'
+      : 'check --url or CREWBOARD_URL';
+    throw new CrewboardError(
+      'unavailable',
+      `there is no Crewboard server at ${url}: ${fix}`,
+      {},
+      { cause: error },
+    );
+  }
+}

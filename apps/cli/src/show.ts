@@ -1,0 +1,81 @@
+import type { Counts, Job, JobResult, JsonValue, Spend } from '@crewboard/contracts';
+import { plural, safeJson, safeLine, safeText, table } from './text.ts';
+
+type Row = Record<string, string | number | boolean | null>;
+
+const MAX_CELL = 60;
+
+function isRecord(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isRow(value: JsonValue): value is Row {
+  return (
+    isRecord(value) && Object.values(value).every((field) => typeof field !== 'object' || field === null)
+  );
+}
+
+function cell(value: Row[string] | undefined): string | number {
+  if (typeof value === 'number') return value;
+  return value === undefined || value === null ? '' : safeLine(String(value), MAX_CELL);
+}
+
+function showRows(rows: readonly Row[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const heading = columns.map((column) => safeLine(column, MAX_CELL));
+  return table([heading, ...rows.map((row) => columns.map((column) => cell(row[column])))]);
+}
+
+function showField(name: string, value: JsonValue): string {
+  const label = safeLine(name, MAX_CELL);
+  if (Array.isArray(value) && value.length > 0 && value.every(isRow)) return `${label}\n${showRows(value)}`;
+  if (isRow(value)) {
+    const fields = Object.entries(value).map(([key, field]) => `${safeLine(key, MAX_CELL)} ${cell(field)}`);
+    return `${label}: ${fields.join(', ')}`;
+  }
+  return `${label}: ${typeof value === 'string' ? safeText(value) : safeJson(value)}`;
+}
+
+/** Renders a job's output for people: lists of flat objects as tables, the rest as text or JSON. */
+export function showOutput(output: JsonValue): string {
+  if (Array.isArray(output) && output.length > 0 && output.every(isRow)) return showRows(output);
+  if (!isRecord(output))
+    return safeText(typeof output === 'string' ? output : JSON.stringify(output, null, 2));
+  return Object.entries(output)
+    .map(([name, value]) => showField(name, value))
+    .join('\n\n');
+}
+
+const COUNTED = ['failed', 'cancelled', 'blocked', 'in_review', 'in_progress', 'pending'] as const;
+
+/** Such as "12 of 40 tasks completed, 2 failed, 8 in progress". */
+export function showCounts(counts: Counts): string {
+  const rest = COUNTED.filter((name) => counts[name] > 0).map(
+    (name) => `${counts[name]} ${name.replace('_', ' ')}`,
+  );
+  return [`${counts.completed} of ${plural(counts.total, 'task')} completed`, ...rest].join(', ');
+}
+
+/** Such as "0.42 USD, 12,000 tokens in, 900 out". */
+export function showSpend(spend: Spend): string {
+  const usd = spend.settledUsd + spend.estimatedUsd;
+  const number = (value: number) => value.toLocaleString('en');
+  const read = spend.inputTokens + spend.cacheReadTokens + spend.cacheWriteTokens;
+  return `${usd.toFixed(usd < 1 ? 4 : 2)} USD, ${number(read)} tokens in, ${number(spend.outputTokens)} out`;
+}
+
+/** One line on a job's state: "running: 12 of 40 tasks completed, 8 in progress". */
+export function showState(job: Job): string {
+  const reason = job.statusReason === undefined ? '' : ` (${safeLine(job.statusReason)})`;
+  return `${job.status}${reason}: ${showCounts(job.counts)}`;
+}
+
+/** Renders an ended job for people: summary, output, then the honest counts, status and spend. */
+export function showResult(job: Job, result: JobResult): string {
+  const parts: string[] = [];
+  if (result.summary !== undefined) parts.push(safeText(result.summary));
+  if (result.output !== undefined) parts.push(showOutput(result.output));
+  const simulated = job.simulated ? ' SIMULATED: made by the built-in model, not by a real one.' : '';
+  parts.push(`Job ${job.id} ${showState(job)}.${simulated}\nSpent ${showSpend(result.spend)}.`);
+  return parts.join('\n\n');
+}

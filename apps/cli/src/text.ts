@@ -1,0 +1,65 @@
+/** C0 and C1 controls, and the characters that reorder or hide text: what a terminal must never get from data. */
+const UNSAFE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+
+function escapeCharacter(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+}
+
+/**
+ * Returns `text` with control and bidi characters shown as `\uXXXX`, so that titles and summaries written by
+ * models can't move the cursor, recolour or reorder what the terminal shows. Line feeds and tabs stay.
+ */
+export function safeText(text: string): string {
+  return text.toWellFormed().replaceAll('\r\n', '\n').replace(UNSAFE, escapeCharacter);
+}
+
+/** JSON of `value` on one line with unsafe characters as `\uXXXX`, which JSON reads back as what they were. */
+export function safeJson(value: unknown): string {
+  return safeText(JSON.stringify(value));
+}
+
+/** Like {@link safeText}, on one line and cut to `maxCharacters` code points with an ellipsis. */
+export function safeLine(text: string, maxCharacters = 200): string {
+  // Bounded first: the text may be a model's and as long as it likes.
+  const start = text.slice(0, maxCharacters * 8);
+  const characters = Array.from(safeText(start.replace(/\s+/g, ' ').trim()));
+  if (characters.length <= maxCharacters && start.length === text.length) return characters.join('');
+  return `${characters.slice(0, maxCharacters - 1).join('')}…`;
+}
+
+/** Renders rows as columns two spaces apart; numbers are right-aligned. The first row is the heading. */
+export function table(rows: readonly (readonly (string | number)[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, String(cell).length);
+    });
+  }
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return typeof cell === 'number' ? String(cell).padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.join('\n');
+}
+
+/** `1` -> "1 task", `2` -> "2 tasks". */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A duration for people: "850 ms", "12 s", "3 min 5 s", "2 h 10 min". */
+export function duration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

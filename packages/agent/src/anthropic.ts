@@ -1,0 +1,75 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { Stream } from '@anthropic-ai/sdk/streaming';
+import { z } from 'zod';
+import { linkAbort } from './linked-abort.ts';
+import { type ModelCall, ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
+import { streamError, toModelCallError } from './provider-errors.ts';
+import { ReplyReader } from './reply-reader.ts';
+
+const ErrorEvent = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
+
+function toParams(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
+  return {
+    model: request.model,
+    max_tokens: request.maxTokens,
+    system: request.system,
+    messages: request.messages,
+    ...(request.tools.length === 0 ? {} : { tools: request.tools }),
+    stream: true,
+  };
+}
+
+async function readEvents(response: Response, reader: ReplyReader, apiKey: string, heard: () => void) {
+  for await (const event of Stream.rawEvents(response)) {
+    heard();
+    if (event.data === '') continue;
+    const data: unknown = JSON.parse(event.data);
+    if (event.event === 'error') {
+      const { error } = ErrorEvent.parse(data);
+      throw streamError(error.type, error.message, apiKey);
+    }
+    reader.add(data);
+  }
+}
+
+/**
+ * Reads a streamed answer to its end, so that the connection can be used again; `heard` is called with each event,
+ * pings included. Nothing that happens after a whole reply makes it fail.
+ */
+async function readReply(response: Response, apiKey: string, heard: () => void): Promise<ModelReply> {
+  const reader = new ReplyReader();
+  try {
+    await readEvents(response, reader, apiKey, heard);
+  } catch (error) {
+    if (reader.reply === undefined) throw error;
+  }
+  if (reader.reply === undefined)
+    throw new ModelCallError('transient', 'the stream ended before the reply did');
+  return reader.reply;
+}
+
+/**
+ * Makes the real model call over `@anthropic-ai/sdk`: streamed, without the SDK's retries. A stream that is silent
+ * for more than `idleMs`, from the request on, is given up as `transient`.
+ */
+export function createModelCall(options: { baseUrl: string; apiKey: string; idleMs: number }): ModelCall {
+  const { baseUrl, apiKey, idleMs } = options;
+  const client = new Anthropic({ baseURL: baseUrl, apiKey, maxRetries: 0, timeout: idleMs, logLevel: 'off' });
+  return async (request, { signal }) => {
+    const call = linkAbort(signal);
+    const silence = new ModelCallError('transient', `nothing came from the model for ${idleMs} ms`);
+    const watchdog = setTimeout(() => call.abort(silence), idleMs);
+    try {
+      signal.throwIfAborted();
+      const response = await client.messages.create(toParams(request), { signal: call.signal }).asResponse();
+      return await readReply(response, apiKey, () => watchdog.refresh());
+    } catch (error) {
+      signal.throwIfAborted();
+      if (call.signal.aborted) throw silence;
+      throw toModelCallError(error, apiKey);
+    } finally {
+      clearTimeout(watchdog);
+      call.release();
+    }
+  };
+}

@@ -1,0 +1,88 @@
+import type { ContentBlock, JournalEntry } from '@crewboard/contracts';
+
+export type ReplyEntry = Extract<JournalEntry, { kind: 'reply' }>;
+export type ResultEntry = Extract<JournalEntry, { kind: 'tool.result' }>;
+
+/** A call of a tool of ours inside a reply. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  input: unknown;
+}
+
+/** A reply and everything up to the next one. */
+export interface Turn {
+  reply: ReplyEntry;
+  /** The reply's place in the journal: part of the requestIds of its calls. */
+  index: number;
+  /** In the order of the reply; empty when the reply is dropped. */
+  calls: readonly ToolCall[];
+  /** By toolUseId; the first result of a call is the one that counts. */
+  results: ReadonlyMap<string, ResultEntry>;
+  started: ReadonlySet<string>;
+  texts: readonly string[];
+}
+
+/** The conversation that a journal stands for: everything since its last fresh start. */
+export interface Conversation {
+  opening: readonly string[];
+  turns: readonly Turn[];
+}
+
+/** Replies that never go back to the model, and whose calls never run: what was cut, and what was refused. */
+const DROPPED_REASONS: ReadonlySet<string> = new Set([
+  'max_tokens',
+  'refusal',
+  'model_context_window_exceeded',
+]);
+
+/** True for a reply that is left out of the conversation because of its stop reason. */
+export function isDropped(reply: ReplyEntry): boolean {
+  return DROPPED_REASONS.has(reply.stopReason);
+}
+
+/** True for a text block that the API would refuse to take back. */
+export function isBlankText(block: ContentBlock): boolean {
+  return block.type === 'text' && (typeof block.text !== 'string' || block.text.trim() === '');
+}
+
+/** True for thinking, which can't stand alone in a message. */
+export function isThinking(block: ContentBlock): boolean {
+  return block.type === 'thinking' || block.type === 'redacted_thinking';
+}
+
+function callsOf(reply: ReplyEntry): ToolCall[] {
+  if (isDropped(reply)) return [];
+  return reply.content.flatMap(({ type, id, name, input }) =>
+    type === 'tool_use' && typeof id === 'string' && typeof name === 'string' ? [{ id, name, input }] : [],
+  );
+}
+
+function readTurn(reply: ReplyEntry, index: number, following: readonly JournalEntry[]): Turn {
+  const calls = callsOf(reply);
+  const called = new Set(calls.map((call) => call.id));
+  const results = new Map<string, ResultEntry>();
+  const started = new Set<string>();
+  for (const entry of following) {
+    if (entry.kind === 'tool.started') started.add(entry.toolUseId);
+    if (entry.kind !== 'tool.result' || !called.has(entry.toolUseId)) continue;
+    if (!results.has(entry.toolUseId)) results.set(entry.toolUseId, entry);
+  }
+  return { reply, index, calls, results, started, texts: textsOf(following) };
+}
+
+function textsOf(entries: readonly JournalEntry[]): string[] {
+  return entries.flatMap((entry) => (entry.kind === 'message' ? entry.texts : []));
+}
+
+/** Reads a journal into turns; entries of unknown use are passed over. */
+export function readConversation(entries: readonly JournalEntry[]): Conversation {
+  const start = entries.findLastIndex((entry) => entry.kind === 'start' && entry.fresh) + 1;
+  const replies = entries.flatMap((entry, index) =>
+    entry.kind === 'reply' && index >= start ? [{ reply: entry, index }] : [],
+  );
+  const turns = replies.map(({ reply, index }, at) =>
+    readTurn(reply, index, entries.slice(index + 1, replies[at + 1]?.index)),
+  );
+  return { opening: textsOf(entries.slice(start, replies[0]?.index)), turns };
+}

@@ -1,0 +1,11 @@
+export type { AgentEnd, AgentEvent, AgentLimits, AgentOptions, AgentOutcome } from './agent.ts';
+export { createModelCall } from './anthropic.ts';
+export { runAgent } from './loop.ts';
+export { OUTCOME_UNKNOWN, toMessages } from './messages.ts';
+export {
+  type ModelCall,
+  ModelCallError,
+  type ModelCallErrorKind,
+  type ModelReply,
+  type ModelRequest,
+} from './model-call.ts';

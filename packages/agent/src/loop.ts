@@ -1,0 +1,84 @@
+import { CrewboardError } from '@crewboard/contracts';
+import type { AgentEnd, AgentOptions, AgentOutcome } from './agent.ts';
+import { begin, deliver } from './begin.ts';
+import { takeInReply } from './intake.ts';
+import { untilAborted } from './linked-abort.ts';
+import { toMessages } from './messages.ts';
+import type { ModelReply, ModelRequest } from './model-call.ts';
+import { toApiTools, toSystem, withBreakpoint } from './request.ts';
+import { callWithRetries } from './retries.ts';
+import { openRun, type Run, totalsOf } from './run.ts';
+import { cutReplies, settle } from './settle.ts';
+
+const DEFAULT_MAX_TOKENS = 8192;
+/** What every current model can write in one reply; doubling stops here unless more was asked for. */
+const MAX_OUTPUT_TOKENS = 64_000;
+
+function maxTokensOf(run: Run): number {
+  const base = run.options.maxTokens ?? DEFAULT_MAX_TOKENS;
+  return Math.min(base * 2 ** cutReplies(run), Math.max(base, MAX_OUTPUT_TOKENS));
+}
+
+async function takeReply(run: Run, reply: ModelReply, turn: number): Promise<void> {
+  const { messageId, model, stopReason, usage } = reply;
+  const content = takeInReply(reply.content);
+  await run.append({ kind: 'reply', messageId, model, content, stopReason, usage });
+  run.emit({ type: 'reply', turn, model, stopReason, usage });
+}
+
+/** One agent's conversation: settle the last reply, deliver what is new, ask the model, journal its reply. */
+async function converse(run: Run): Promise<AgentEnd> {
+  const { attempt, checklistRemind, journal, limits, model } = run.options;
+  const prefix = { model, system: toSystem(run.options.system), tools: toApiTools(run.options.tools) };
+  const nextNotices = async () => (await run.options.notices?.()) ?? [];
+  run.signal.throwIfAborted();
+  await begin(run);
+  // Bounded: every round adds a reply of this attempt, and there are at most maxTurns.
+  for (;;) {
+    const end = await settle(run);
+    if (end !== undefined) return end;
+    const { turns } = totalsOf(journal.entries, attempt);
+    if (turns >= limits.maxTurns) {
+      return { kind: 'limit', bound: 'turns', reason: `the limit of ${limits.maxTurns} turns is reached` };
+    }
+    await deliver(run, await untilAborted(nextNotices(), run.signal));
+    const messages = withBreakpoint(toMessages(journal.entries, { remind: checklistRemind === true }));
+    const request: ModelRequest = { ...prefix, messages, maxTokens: maxTokensOf(run) };
+    run.emit({ type: 'turn.started', turn: turns + 1 });
+    const called = await callWithRetries(run, request);
+    if (!called.ok) return called.end;
+    await takeReply(run, called.reply, turns + 1);
+  }
+}
+
+function endOfError(run: Run, error: unknown): AgentEnd {
+  const { signal, limits } = run.options;
+  if (signal.aborted) return { kind: 'aborted', reason: signal.reason };
+  if (run.timedOut()) {
+    return { kind: 'limit', bound: 'time', reason: `the time limit of ${limits.timeoutMs} ms is over` };
+  }
+  if (error instanceof CrewboardError && (error.code === 'lease_lost' || error.code === 'unavailable')) {
+    return { kind: 'aborted', reason: error };
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return { kind: 'failed', class: 'infra', reason: `the harness failed: ${reason}` };
+}
+
+/**
+ * Runs one attempt of an agent to its end, from wherever its journal stands. Never rejects: every way to stop is a
+ * kind of {@link AgentOutcome}. When it returns nothing of the attempt appends to the journal any more.
+ */
+export async function runAgent(options: AgentOptions): Promise<AgentOutcome> {
+  const run = openRun(options);
+  let end: AgentEnd;
+  try {
+    end = await converse(run);
+  } catch (error) {
+    end = endOfError(run, error);
+  } finally {
+    run.close();
+  }
+  const outcome: AgentOutcome = { ...end, ...totalsOf(options.journal.entries, options.attempt) };
+  options.emit({ type: 'stopped', outcome });
+  return outcome;
+}

@@ -1,0 +1,51 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { ContentBlock, Usage } from '@crewboard/contracts';
+
+/** One request to the Messages API, as the loop builds it. */
+export interface ModelRequest {
+  model: string;
+  system: Anthropic.TextBlockParam[];
+  tools: Anthropic.Tool[];
+  messages: Anthropic.MessageParam[];
+  maxTokens: number;
+}
+
+/** A whole reply; `content` is exactly what the model sent, blocks of unknown types included. */
+export interface ModelReply {
+  messageId: string;
+  model: string;
+  content: ContentBlock[];
+  stopReason: string;
+  usage: Usage;
+}
+
+/**
+ * Asks the model once, without retries. Rejects with {@link ModelCallError}, or with the signal's reason once it
+ * is aborted.
+ */
+export type ModelCall = (request: ModelRequest, options: { signal: AbortSignal }) => Promise<ModelReply>;
+
+/**
+ * Why a call failed: `overloaded`, `rate_limited` and `transient` ones may be repeated; `provider` needs a person
+ * (key, model name, request); `context` means that the conversation does not fit the model's window.
+ */
+export type ModelCallErrorKind = 'overloaded' | 'rate_limited' | 'transient' | 'provider' | 'context';
+
+/** A failed model call. Its message is for people and never holds secrets or headers. */
+export class ModelCallError extends Error {
+  readonly kind: ModelCallErrorKind;
+  readonly retryAfterMs: number | undefined;
+  readonly status: number | undefined;
+
+  constructor(
+    kind: ModelCallErrorKind,
+    message: string,
+    details: { retryAfterMs?: number | undefined; status?: number | undefined } = {},
+  ) {
+    super(message);
+    this.name = 'ModelCallError';
+    this.kind = kind;
+    this.retryAfterMs = details.retryAfterMs;
+    this.status = details.status;
+  }
+}

@@ -1,0 +1,101 @@
+import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
+import { cleanText } from './intake.ts';
+import { ModelCallError, type ModelCallErrorKind } from './model-call.ts';
+
+const MAX_REASON_LENGTH = 500;
+
+const KIND_BY_TYPE: Readonly<Record<string, ModelCallErrorKind>> = {
+  overloaded_error: 'overloaded',
+  rate_limit_error: 'rate_limited',
+  api_error: 'transient',
+  timeout_error: 'transient',
+  conflict_error: 'transient',
+  request_too_large: 'context',
+  invalid_request_error: 'provider',
+  authentication_error: 'provider',
+  permission_error: 'provider',
+  billing_error: 'provider',
+  not_found_error: 'provider',
+};
+
+// The API has no code of its own for this case; both wordings of it are matched, anything else stays `provider`.
+const TOO_LONG = /prompt is too long|exceeds?\b.{0,60}\bcontext (window|limit|length)/i;
+
+function kindByStatus(status: number): ModelCallErrorKind {
+  if (status === 529) return 'overloaded';
+  if (status === 429) return 'rate_limited';
+  if (status === 413) return 'context';
+  if (status >= 500 || status === 408 || status === 409 || status === 499) return 'transient';
+  return 'provider';
+}
+
+function kindOf(error: APIError): ModelCallErrorKind {
+  // A 429 that no waiting mends: a person has to raise the limit.
+  if (error.errorCode?.endsWith('spend_limit_reached')) return 'provider';
+  const byType = error.type === null ? undefined : KIND_BY_TYPE[error.type];
+  const kind = error.status === undefined ? (byType ?? 'transient') : kindByStatus(error.status);
+  return kind === 'provider' && TOO_LONG.test(error.apiMessage ?? '') ? 'context' : kind;
+}
+
+/** `retry-after-ms`, or `retry-after` as seconds or as a date (by the server's own clock where it tells it). */
+function retryAfterMs(headers: Headers | undefined): number | undefined {
+  const exact = Number(headers?.get('retry-after-ms') ?? Number.NaN);
+  if (exact > 0) return exact;
+  const text = headers?.get('retry-after') ?? undefined;
+  if (text === undefined) return undefined;
+  const seconds = Number(text);
+  if (Number.isFinite(seconds)) return seconds > 0 ? seconds * 1000 : undefined;
+  const serverNow = Date.parse(headers?.get('date') ?? '');
+  const ms = Date.parse(text) - (Number.isNaN(serverNow) ? Date.now() : serverNow);
+  return ms > 0 ? ms : undefined;
+}
+
+function networkCode(error: Error): string {
+  const seen: unknown[] = [];
+  let cause: unknown = error.cause;
+  while (cause instanceof Error && !seen.includes(cause)) {
+    if ('code' in cause && typeof cause.code === 'string') return ` (${cause.code})`;
+    seen.push(cause);
+    cause = cause.cause;
+  }
+  return '';
+}
+
+/** Takes the key, and anything that looks like one, out of a text that a provider sent. */
+function redact(text: string, apiKey: string): string {
+  const withoutKey = apiKey.length < 6 ? text : text.replaceAll(apiKey, '[redacted]');
+  return cleanText(
+    withoutKey
+      .replace(/\bBearer\s+[^\s"',]+/gi, 'Bearer [redacted]')
+      .replace(/\bsk-[\w-]{8,}/g, '[redacted]'),
+  ).slice(0, MAX_REASON_LENGTH);
+}
+
+function reasonOf(error: APIError): string {
+  const what = [error.status, error.type].filter((part) => part !== undefined && part !== null).join(' ');
+  return [what, error.apiMessage ?? ''].filter((part) => part !== '').join(': ') || 'no details';
+}
+
+/** Turns what the SDK threw into a {@link ModelCallError}; the original, which holds headers, is not kept. */
+export function toModelCallError(error: unknown, apiKey: string): ModelCallError {
+  if (error instanceof ModelCallError) return error;
+  if (error instanceof APIError && !(error instanceof APIConnectionError)) {
+    return new ModelCallError(kindOf(error), redact(`the model answered ${reasonOf(error)}`, apiKey), {
+      retryAfterMs: retryAfterMs(error.headers),
+      status: error.status,
+    });
+  }
+  const code = error instanceof Error ? networkCode(error) : '';
+  const message = error instanceof Error ? error.message : String(error);
+  return new ModelCallError('transient', redact(`the call did not get through: ${message}${code}`, apiKey));
+}
+
+/** Turns an `error` event inside a stream into a {@link ModelCallError}. */
+export function streamError(type: string, message: string, apiKey: string): ModelCallError {
+  const kind = KIND_BY_TYPE[type] ?? 'transient';
+  const tooLong = kind === 'provider' && TOO_LONG.test(message);
+  return new ModelCallError(
+    tooLong ? 'context' : kind,
+    redact(`the model's stream ended with ${type}: ${message}`, apiKey),
+  );
+}

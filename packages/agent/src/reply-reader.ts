@@ -1,0 +1,147 @@
+import type { ContentBlock, Usage } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { ModelReply } from './model-call.ts';
+
+const count = z.number().int().nonnegative().nullish();
+const WireUsage = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+});
+type WireUsage = z.infer<typeof WireUsage>;
+
+const index = z.number().int().min(0).max(100_000);
+const Delta = z.looseObject({ type: z.string() });
+type Delta = z.infer<typeof Delta>;
+const StreamEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('message_start'),
+    message: z.object({ id: z.string(), model: z.string(), usage: WireUsage }),
+  }),
+  z.object({
+    type: z.literal('content_block_start'),
+    index,
+    content_block: z.looseObject({ type: z.string() }),
+  }),
+  z.object({ type: z.literal('content_block_delta'), index, delta: Delta }),
+  z.object({ type: z.literal('content_block_stop'), index }),
+  z.object({
+    type: z.literal('message_delta'),
+    delta: z.object({ stop_reason: z.string().nullish() }),
+    usage: WireUsage.optional(),
+  }),
+  z.object({ type: z.literal('message_stop') }),
+]);
+type StreamEvent = z.infer<typeof StreamEvent>;
+
+/** The fields that text-like deltas extend: the block's field, by the delta's type. */
+const EXTENDED_FIELD: Readonly<Record<string, string>> = { text_delta: 'text', thinking_delta: 'thinking' };
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The API takes back only objects as inputs: what is none is wrapped, and the tool's schema then refuses it. */
+function parseInput(json: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (isRecord(value)) return value;
+  } catch {
+    // A call that was cut has half a JSON; its turn is dropped by its stop reason.
+  }
+  return { INVALID_JSON: json };
+}
+
+function extended(block: ContentBlock, delta: Delta): ContentBlock {
+  const field = EXTENDED_FIELD[delta.type];
+  if (field !== undefined) return { ...block, [field]: `${block[field] ?? ''}${delta[field] ?? ''}` };
+  if (delta.type === 'signature_delta') return { ...block, signature: delta.signature };
+  if (delta.type !== 'citations_delta') return block;
+  const earlier: unknown[] = Array.isArray(block.citations) ? block.citations : [];
+  return { ...block, citations: [...earlier, delta.citation] };
+}
+
+/** Puts the events of one streamed reply together. */
+export class ReplyReader {
+  #head: { messageId: string; model: string } | undefined;
+  readonly #blocks: ContentBlock[] = [];
+  readonly #inputs = new Map<number, string>();
+  #usage: WireUsage = {};
+  #stopReason: string | undefined;
+  #stopped = false;
+
+  /** Takes in one event; unknown types are ignored. Throws when a known one has another shape. */
+  add(data: unknown): void {
+    const known =
+      isRecord(data) && StreamEvent.options.some((option) => option.shape.type.value === data.type);
+    if (known) this.#take(StreamEvent.parse(data));
+  }
+
+  /** The whole reply once its `message_stop` has come; before that undefined. */
+  get reply(): ModelReply | undefined {
+    if (!this.#stopped || this.#head === undefined || this.#stopReason === undefined) return undefined;
+    // A filter skips the holes that a server leaves when it skips an index.
+    const content = this.#blocks.filter(() => true);
+    return { ...this.#head, content, stopReason: this.#stopReason, usage: this.#countedUsage() };
+  }
+
+  #take(event: StreamEvent): void {
+    switch (event.type) {
+      case 'message_start':
+        this.#head = { messageId: event.message.id, model: event.message.model };
+        this.#count(event.message.usage);
+        break;
+      case 'content_block_start':
+        this.#blocks[event.index] = event.content_block;
+        break;
+      case 'content_block_delta':
+        this.#extend(event.index, event.delta);
+        break;
+      case 'content_block_stop':
+        this.#closeInput(event.index);
+        break;
+      case 'message_delta':
+        this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
+        this.#count(event.usage ?? {});
+        break;
+      case 'message_stop':
+        this.#stopped = true;
+        break;
+    }
+  }
+
+  #extend(at: number, delta: Delta): void {
+    const block = this.#blocks[at];
+    if (block === undefined) throw new Error(`a delta for block ${at}, which was not started`);
+    if (delta.type === 'input_json_delta') {
+      this.#inputs.set(at, `${this.#inputs.get(at) ?? ''}${delta.partial_json ?? ''}`);
+    } else {
+      this.#blocks[at] = extended(block, delta);
+    }
+  }
+
+  #closeInput(at: number): void {
+    const json = this.#inputs.get(at);
+    const block = this.#blocks[at];
+    if (json !== undefined && json !== '' && block !== undefined) {
+      this.#blocks[at] = { ...block, input: parseInput(json) };
+    }
+  }
+
+  /** Counts in `message_delta` are totals of the message, left out where they do not apply. */
+  #count(usage: WireUsage): void {
+    const given = Object.entries(usage).filter(([, value]) => value !== null && value !== undefined);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(given) };
+  }
+
+  #countedUsage(): Usage {
+    return {
+      modelCalls: 1,
+      inputTokens: this.#usage.input_tokens ?? 0,
+      outputTokens: this.#usage.output_tokens ?? 0,
+      cacheReadTokens: this.#usage.cache_read_input_tokens ?? 0,
+      cacheWriteTokens: this.#usage.cache_creation_input_tokens ?? 0,
+    };
+  }
+}

@@ -1,0 +1,77 @@
+import {
+  addUsage,
+  type Journal,
+  type JournalEntry,
+  type NewJournalEntry,
+  NO_USAGE,
+  type Tool,
+  type Usage,
+} from '@crewboard/contracts';
+import type { AgentEvent, AgentOptions } from './agent.ts';
+import { type Conversation, type ReplyEntry, readConversation } from './conversation.ts';
+import { type LinkedAbort, linkAbort } from './linked-abort.ts';
+
+/** What the parts of one run share. The journal is the only state: everything else is read from it anew. */
+export interface Run {
+  options: AgentOptions;
+  tools: ReadonlyMap<string, Tool>;
+  /** Aborts with the caller's signal, when the time is over, or when `stop` is called. */
+  signal: AbortSignal;
+  /** True when the time limit, and not the caller, ended the run. */
+  timedOut(): boolean;
+  /** Stops everything that still runs, such as other tools when the journal is lost. */
+  stop(reason: unknown): void;
+  append(entry: NewJournalEntry): Promise<void>;
+  emit(event: AgentEvent): void;
+  conversation(): Conversation;
+  close(): void;
+}
+
+/** Appends of tools that run in parallel go one after the other: the journal checks its expected length. */
+function inOrder(journal: Journal): Run['append'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (entry) => {
+    const appended = last.then(() => journal.append(entry));
+    last = appended.catch(() => {});
+    return appended;
+  };
+}
+
+function withTimeLimit(abort: LinkedAbort, timeoutMs: number) {
+  let over = false;
+  const timer = setTimeout(() => {
+    over = !abort.signal.aborted;
+    abort.abort(new Error(`the time limit of ${timeoutMs} ms is over`));
+  }, timeoutMs);
+  return { timedOut: () => over, clear: () => clearTimeout(timer) };
+}
+
+/** Opens a run; `close` must be called when it is over. */
+export function openRun(options: AgentOptions): Run {
+  const abort = linkAbort(options.signal);
+  const time = withTimeLimit(abort, options.limits.timeoutMs);
+  return {
+    options,
+    tools: new Map(options.tools.map((tool) => [tool.name, tool])),
+    signal: abort.signal,
+    timedOut: time.timedOut,
+    stop: abort.abort,
+    append: inOrder(options.journal),
+    emit: (event) => options.emit(event),
+    conversation: () => readConversation(options.journal.entries),
+    close() {
+      time.clear();
+      abort.release();
+    },
+  };
+}
+
+function repliesOf(entries: readonly JournalEntry[], attempt: number): ReplyEntry[] {
+  return entries.filter((entry): entry is ReplyEntry => entry.kind === 'reply' && entry.attempt === attempt);
+}
+
+/** The turns and tokens of one attempt so far; dropped replies count, they were paid for. */
+export function totalsOf(entries: readonly JournalEntry[], attempt: number): { turns: number; usage: Usage } {
+  const replies = repliesOf(entries, attempt);
+  return { turns: replies.length, usage: replies.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE) };
+}

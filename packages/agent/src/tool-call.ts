@@ -1,0 +1,108 @@
+import {
+  type AttemptEnd,
+  CrewboardError,
+  type Tool,
+  type ToolAnswer,
+  toToolError,
+} from '@crewboard/contracts';
+import type { ToolCall, Turn } from './conversation.ts';
+import { takeIn } from './intake.ts';
+import { linkAbort, untilAborted } from './linked-abort.ts';
+import { OUTCOME_UNKNOWN } from './messages.ts';
+import type { Run } from './run.ts';
+import { parseToolInput } from './tool-input.ts';
+
+/** How a call went; every way that a call can go wrong ends in the same shape. */
+export interface FinishedCall {
+  content: string;
+  isError: boolean;
+  end?: AttemptEnd | undefined;
+}
+
+type Prepared = { ready: true; tool: Tool; input: unknown } | { ready: false; error: string };
+
+/** Finds the tool and checks the input; nothing has happened yet when it refuses. */
+function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
+  const tool = run.tools.get(call.name);
+  if (tool === undefined) {
+    const names = [...run.tools.keys()].join(', ');
+    return { ready: false, error: `there is no tool named "${call.name}". The tools are: ${names}` };
+  }
+  if (turn.started.has(call.id) && !tool.readOnly && tool.idempotent !== true) {
+    return { ready: false, error: OUTCOME_UNKNOWN };
+  }
+  const parsed = parseToolInput(tool, call.input);
+  if (!parsed.ok) return { ready: false, error: toToolError(parsed.error) };
+  return { ready: true, tool, input: parsed.input };
+}
+
+function errorText(tool: Tool, error: unknown): string {
+  if (error instanceof CrewboardError) return toToolError(error);
+  return `${tool.name} failed: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/**
+ * Runs the tool until it answers, throws, or its time is over. Rejects only when the run itself is aborted: then
+ * the call has no result, and the next attempt decides by the journal.
+ */
+async function execute(
+  run: Run,
+  turn: Turn,
+  call: ToolCall,
+  tool: Tool,
+  input: unknown,
+): Promise<ToolAnswer> {
+  const timeoutMs = tool.timeoutMs ?? run.options.limits.toolTimeoutMs;
+  const limit = linkAbort(run.signal);
+  const timer = setTimeout(() => limit.abort(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs);
+  const context = { signal: limit.signal, toolUseId: call.id, requestId: `${turn.index}/${call.id}` };
+  try {
+    run.signal.throwIfAborted();
+    return await untilAborted((async () => tool.execute(input, context))(), limit.signal);
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (!limit.signal.aborted) return { content: errorText(tool, error), isError: true };
+    const doubt = tool.readOnly ? '' : ' Check what it did before you repeat it.';
+    return {
+      content: `${tool.name} timed out after ${timeoutMs} ms and was stopped.${doubt}`,
+      isError: true,
+    };
+  } finally {
+    clearTimeout(timer);
+    limit.release();
+  }
+}
+
+function finish(answer: ToolAnswer, maxResultChars: number): FinishedCall {
+  return {
+    content: takeIn(answer.content, maxResultChars),
+    isError: answer.isError ?? false,
+    end: answer.end,
+  };
+}
+
+/**
+ * Answers one call: prepare, execute, finish. A tool that is not read-only is journalled as started before it runs.
+ * Rejects only when the run is aborted or the journal is lost.
+ */
+export async function answerCall(run: Run, turn: Turn, call: ToolCall): Promise<FinishedCall> {
+  const { maxResultChars } = run.options.limits;
+  const prepared = prepare(run, turn, call);
+  if (!prepared.ready) return finish({ content: prepared.error, isError: true }, maxResultChars);
+  const { tool, input } = prepared;
+  if (!tool.readOnly && !turn.started.has(call.id)) {
+    await run.append({ kind: 'tool.started', toolUseId: call.id, name: call.name });
+  }
+  run.emit({ type: 'tool.started', toolUseId: call.id, name: call.name });
+  const startedAt = performance.now();
+  const finished = finish(await execute(run, turn, call, tool, input), maxResultChars);
+  const durationMs = Math.round(performance.now() - startedAt);
+  run.emit({
+    type: 'tool.ended',
+    toolUseId: call.id,
+    name: call.name,
+    isError: finished.isError,
+    durationMs,
+  });
+  return finished;
+}

@@ -1,0 +1,76 @@
+import { type CrewboardError, invalidArgument, type Tool } from '@crewboard/contracts';
+import { z } from 'zod';
+import { exampleOf } from './example.ts';
+import { jsonSchemaOf } from './request.ts';
+
+export type ParsedInput = { ok: true; input: unknown } | { ok: false; error: CrewboardError };
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+function isContainer(value: unknown): value is Record<PropertyKey, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), root);
+}
+
+/** Returns a copy of `root` with `value` at `path`. */
+function withValueAt(root: unknown, path: Path, value: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (Array.isArray(root))
+    return root.map((item, at) => (at === key ? withValueAt(item, rest, value) : item));
+  return isContainer(root) ? { ...root, [key]: withValueAt(root[key], rest, value) } : root;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a string should have been, by the issue that the schema has with it; undefined when it is no JSON of that. */
+function meant(issue: Issue, text: string): unknown {
+  const wantsContainer =
+    issue.code === 'invalid_union' ||
+    (issue.code === 'invalid_type' && ['object', 'array', 'record', 'tuple'].includes(issue.expected));
+  const value = parseJson(text);
+  if (wantsContainer) return isContainer(value) ? value : undefined;
+  return issue.code === 'invalid_value' && typeof value === 'string' ? value : undefined;
+}
+
+/** Models send objects, arrays and enum words as JSON text at times: those places are parsed, once each. */
+function mended(input: unknown, issues: readonly Issue[]): unknown {
+  return issues.reduce((mending, issue) => {
+    const text = valueAt(input, issue.path);
+    const value = typeof text === 'string' ? meant(issue, text) : undefined;
+    return value === undefined ? mending : withValueAt(mending, issue.path, value);
+  }, input);
+}
+
+/** An unknown key is reported at its parent; the model is told the key's own path. */
+function pointed(issue: Issue): Issue {
+  const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  return key === undefined ? issue : { ...issue, path: [...issue.path, key] };
+}
+
+/**
+ * Parses a call's input by the tool's schema. What does not fit is `invalid_argument` with the first wrong path and
+ * an example of the right shape.
+ */
+export function parseToolInput(tool: Tool, input: unknown): ParsedInput {
+  const asSent = tool.inputSchema.safeParse(input);
+  if (asSent.success) return { ok: true, input: asSent.data };
+  const repaired = mended(input, asSent.error.issues);
+  const parsed = repaired === input ? asSent : tool.inputSchema.safeParse(repaired);
+  if (parsed.success) return { ok: true, input: parsed.data };
+  const error = new z.ZodError(parsed.error.issues.map(pointed));
+  return {
+    ok: false,
+    error: invalidArgument(`the input of ${tool.name}`, error, exampleOf(jsonSchemaOf(tool))),
+  };
+}

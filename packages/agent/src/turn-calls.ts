@@ -1,0 +1,88 @@
+import type { AttemptEnd } from '@crewboard/contracts';
+import type { ToolCall, Turn } from './conversation.ts';
+import { takeIn } from './intake.ts';
+import type { Run } from './run.ts';
+import { answerCall } from './tool-call.ts';
+
+async function journalResult(run: Run, call: ToolCall, content: string, isError: boolean): Promise<void> {
+  await run.append({ kind: 'tool.result', toolUseId: call.id, content, isError });
+}
+
+function mayEnd(run: Run, call: ToolCall): boolean {
+  return run.tools.get(call.name)?.endsAttempt === true;
+}
+
+/** The one call of a turn that may end the attempt: the first of its kind. */
+function enderOf(run: Run, turn: Turn): ToolCall | undefined {
+  return turn.calls.find((call) => mayEnd(run, call));
+}
+
+/**
+ * The call that an earlier attempt ended with: it may end an attempt, and has no result. Undefined for a turn of
+ * this attempt, whose calls simply run.
+ */
+export function endedCallOf(run: Run, turn: Turn | undefined): ToolCall | undefined {
+  if (turn === undefined || turn.reply.attempt === run.options.attempt) return undefined;
+  const ender = enderOf(run, turn);
+  return ender !== undefined && !turn.results.has(ender.id) ? ender : undefined;
+}
+
+/**
+ * Runs `work` over `items`, at most `limit` at a time. The first error stops the run, so that nothing is still
+ * going on when it is thrown.
+ */
+async function inParallel<T>(run: Run, items: readonly T[], limit: number, work: (item: T) => Promise<void>) {
+  const queue = [...items];
+  const lane = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) await work(item);
+  };
+  const lanes = Array.from({ length: Math.min(limit, queue.length) }, () =>
+    lane().catch((error: unknown) => {
+      queue.length = 0;
+      run.stop(error);
+      throw error;
+    }),
+  );
+  const failed = (await Promise.allSettled(lanes)).find((settled) => settled.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
+async function runOrdinary(run: Run, turn: Turn, calls: readonly ToolCall[]): Promise<void> {
+  await inParallel(run, calls, run.options.limits.parallelTools, async (call) => {
+    const { content, isError } = await answerCall(run, turn, call);
+    await journalResult(run, call, content, isError);
+  });
+}
+
+async function runEnder(run: Run, turn: Turn, call: ToolCall): Promise<AttemptEnd | undefined> {
+  const { endedCallAnswer, limits } = run.options;
+  if (endedCallAnswer !== undefined && endedCallOf(run, turn) === call) {
+    await journalResult(run, call, takeIn(endedCallAnswer, limits.maxResultChars), false);
+    return undefined;
+  }
+  const { content, isError, end } = await answerCall(run, turn, call);
+  if (end === undefined) await journalResult(run, call, content, isError);
+  return end;
+}
+
+/**
+ * Answers the calls of a turn that have no result yet: calls that may end the attempt beyond the first are refused,
+ * ordinary ones run in parallel (an end that one of them answers is not heeded), and the first that may end it runs alone after all others. Returns how the attempt
+ * ends, if it does: that call's result is left to the next attempt. Rejects when the run is aborted or the journal
+ * is lost.
+ */
+export async function runCalls(run: Run, turn: Turn): Promise<AttemptEnd | undefined> {
+  const open = turn.calls.filter((call) => !turn.results.has(call.id));
+  const ender = enderOf(run, turn);
+  for (const call of open) {
+    if (call === ender || !mayEnd(run, call)) continue;
+    const refusal = `not run: a turn can end with one call only, and ${ender?.name} came first. Call it again if it is still needed.`;
+    await journalResult(run, call, refusal, true);
+  }
+  await runOrdinary(
+    run,
+    turn,
+    open.filter((call) => !mayEnd(run, call)),
+  );
+  return ender !== undefined && open.includes(ender) ? await runEnder(run, turn, ender) : undefined;
+}

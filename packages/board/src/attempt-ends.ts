@@ -1,0 +1,146 @@
+import type { Evidence, FailureClass, JsonValue } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import type { Hold } from './holder-calls.ts';
+import { withoutAbsent } from './records.ts';
+import { parseReply } from './replies.ts';
+
+const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
+const WaitReply = z.union([VersionReply, z.tuple([z.literal('still')])]);
+const FinishReply = z.union([
+  z.tuple([z.enum(['ok', 'already']), z.string()]),
+  z.tuple([z.literal('news'), z.string()]),
+  z.tuple([z.literal('open'), z.array(z.string()), z.number()]),
+]);
+
+export type FinishAnswer =
+  | { kind: 'ended'; status: string }
+  | { kind: 'news' }
+  | { kind: 'open'; taskIds: string[]; openCount: number };
+
+/** How a holder ends its attempt; each call is fenced by the claim token. */
+export function attemptEnds(io: BoardIo) {
+  return {
+    /** Completes the task at the version last shown to the holder. `already` for a repeat. */
+    async submit(
+      hold: Hold,
+      requestId: string,
+      version: number,
+      result: { summary: string; output?: JsonValue | undefined; artifacts: string[]; evidence: Evidence[] },
+    ): Promise<{ version: number; already: boolean }> {
+      const outcome = JSON.stringify({ summary: result.summary, artifacts: result.artifacts });
+      const output = withoutAbsent({
+        output: result.output,
+        evidence: result.evidence.length > 0 ? result.evidence : undefined,
+      });
+      const reply = parseReply(
+        await io.run(hold.jobId, 'submit', [
+          hold.taskId,
+          hold.token,
+          requestId,
+          version,
+          outcome,
+          Object.keys(output).length === 0 ? '' : JSON.stringify(output),
+        ]),
+        VersionReply,
+      );
+      return { version: reply[1] ?? version, already: reply[0] === 'already' };
+    },
+
+    /** Ends the attempt as failed; tried again after `delayMs` while it is retryable and attempts are left. */
+    async fail(
+      hold: Hold,
+      requestId: string,
+      failure: { class: FailureClass; reason: string; retryable: boolean; delayMs: number },
+    ): Promise<void> {
+      parseReply(
+        await io.run(hold.jobId, 'fail', [
+          hold.taskId,
+          hold.token,
+          requestId,
+          failure.class,
+          failure.reason,
+          failure.retryable ? 1 : 0,
+          failure.delayMs,
+        ]),
+        VersionReply,
+      );
+    },
+
+    /** Gives the task back at once; not a failure. */
+    async release(hold: Hold, requestId: string, reason: string): Promise<void> {
+      parseReply(
+        await io.run(hold.jobId, 'release', [
+          hold.taskId,
+          hold.token,
+          requestId,
+          'released',
+          0,
+          '',
+          reason,
+          0,
+        ]),
+        VersionReply,
+      );
+    },
+
+    /**
+     * Gives the task back until `delayMs` from now. `strikesToFail` > 0 makes it a strike when the attempt brought
+     * nothing; at that many in a row the task fails as `infra`.
+     */
+    async park(
+      hold: Hold,
+      requestId: string,
+      options: { delayMs: number; reason: string; strikesToFail: number },
+    ): Promise<void> {
+      parseReply(
+        await io.run(hold.jobId, 'release', [
+          hold.taskId,
+          hold.token,
+          requestId,
+          'parked',
+          options.delayMs,
+          '',
+          options.reason,
+          options.strikesToFail,
+        ]),
+        VersionReply,
+      );
+    },
+  };
+}
+
+/** How the lead ends a run or the whole job. */
+export function leadEnds(io: BoardIo) {
+  return {
+    /** Parks the lead until there is news. `still` (nothing changed): nothing runs or can make any. */
+    async waitForNews(hold: Hold, requestId: string): Promise<'parked' | 'still'> {
+      const reply = parseReply(
+        await io.run(hold.jobId, 'release', [hold.taskId, hold.token, requestId, 'parked', 0, 'news', '', 0]),
+        WaitReply,
+      );
+      return reply[0] === 'still' ? 'still' : 'parked';
+    },
+
+    /** The lead's end of the job; see the script for what refuses it. */
+    async finishJob(
+      hold: Hold,
+      requestId: string,
+      result: { summary: string; output?: JsonValue | undefined },
+      waive: readonly { taskId: string; reason: string }[],
+    ): Promise<FinishAnswer> {
+      const reply = parseReply(
+        await io.run(hold.jobId, 'finish_job', [
+          hold.token,
+          requestId,
+          JSON.stringify(result),
+          JSON.stringify(waive.map(({ taskId, reason }) => [taskId, reason])),
+        ]),
+        FinishReply,
+      );
+      if (reply[0] === 'news') return { kind: 'news' };
+      if (reply[0] === 'open') return { kind: 'open', taskIds: reply[1], openCount: reply[2] };
+      return { kind: 'ended', status: reply[1] };
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { type Attempt, Attempt as AttemptSchema, isoTime } from '@crewboard/contracts';
+import { unpack } from 'msgpackr';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import { parseOwner, withoutAbsent } from './records.ts';
+
+const AttemptRow = z.tuple([
+  z.string(),
+  z.string(),
+  z.number(),
+  z.number(),
+  z.string(),
+  z.string(),
+  z.string(),
+]);
+
+/** The records of attempts, one a claim. */
+export function attemptRecords(io: BoardIo) {
+  return {
+    /** A task's attempts, the newest last, at most the last `most`. */
+    async attempts(jobId: string, taskId: string, attemptsSoFar: number, most = 50): Promise<Attempt[]> {
+      const first = Math.max(1, attemptsSoFar - most + 1);
+      const numbers = Array.from({ length: attemptsSoFar - first + 1 }, (_, i) => first + i);
+      if (numbers.length === 0) return [];
+      const packed = await io.guard(() =>
+        io.redis.hmgetBuffer(io.keys.board(jobId, 'attempts'), ...numbers.map((n) => `${taskId}:${n}`)),
+      );
+      return packed.flatMap((buffer, i) => {
+        if (buffer === null) return [];
+        const [, owner, startedAt, endedAt, outcome, failureClass, reason] = AttemptRow.parse(unpack(buffer));
+        const attempt = {
+          attempt: numbers[i] ?? 0,
+          owner: parseOwner(owner),
+          startedAt: isoTime(startedAt),
+          endedAt: endedAt > 0 ? isoTime(endedAt) : undefined,
+          outcome: outcome || undefined,
+          class: failureClass || undefined,
+          reason: reason || undefined,
+        };
+        return [AttemptSchema.parse(withoutAbsent(attempt))];
+      });
+    },
+  };
+}

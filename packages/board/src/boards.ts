@@ -1,0 +1,37 @@
+import { attemptEnds, leadEnds } from './attempt-ends.ts';
+import { attemptRecords } from './attempts.ts';
+import { boardIo } from './board-io.ts';
+import { eventLog } from './event-log.ts';
+import { handOver } from './hand-over.ts';
+import { holderCalls } from './holder-calls.ts';
+import { jobIndex } from './job-index.ts';
+import { journalStore } from './journal-store.ts';
+import { keyspace } from './keys.ts';
+import { readers } from './readers.ts';
+import type { RedisClient } from './scripts.ts';
+import { submitBoard } from './submit-board.ts';
+import { taskPages } from './task-pages.ts';
+
+/**
+ * The boards of one Redis below one prefix (a name in braces): every transition, read and hand-over.
+ * The connection belongs to the caller. Every call may throw `unavailable` when Redis can't be reached.
+ */
+export function openBoards(redis: RedisClient, prefix: string) {
+  const io = boardIo(redis, keyspace(prefix));
+  return {
+    ...submitBoard(io),
+    ...holderCalls(io),
+    ...attemptEnds(io),
+    ...leadEnds(io),
+    ...readers(io),
+    ...taskPages(io),
+    ...attemptRecords(io),
+    ...eventLog(io),
+    ...journalStore(io),
+    ...handOver(io),
+    index: jobIndex(io),
+    keys: io.keys,
+  };
+}
+
+export type Boards = ReturnType<typeof openBoards>;

@@ -1,0 +1,112 @@
+import { isEnded, JobStatus } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import { parseReply } from './replies.ts';
+
+/** One thing that a board still has to hand on; carrying it out twice is harmless. */
+export interface OutboxEntry {
+  id: string;
+  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel';
+  taskId: string;
+  attempt: number;
+  dispatch: number;
+}
+
+const OutboxFields = z.object({
+  v: z.coerce.number().int().min(1).max(1),
+  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel']),
+  task: z.string(),
+  attempt: z.coerce.number().int(),
+  dispatch: z.coerce.number().int(),
+});
+const Word = z.array(z.unknown());
+const SweepReply = z.union([
+  z.tuple([
+    z.literal('ok'),
+    JobStatus,
+    z.number(),
+    z.number(),
+    z.number(),
+    z.number(),
+    z.array(z.union([z.string(), z.number()])),
+  ]),
+  z.tuple([z.enum(['recent', 'none'])]),
+]);
+
+export type Sweep =
+  | { kind: 'recent' | 'none' }
+  | {
+      kind: 'swept';
+      status: JobStatus;
+      ended: boolean;
+      ageMs: number;
+      hold: boolean;
+      outbox: number;
+      /** Queued longer than staleMs: their queue jobs must be looked up. */
+      stale: { taskId: string; attempt: number; dispatch: number }[];
+    };
+
+/** Tasks that one cancel slice ends at most. */
+const CANCEL_SLICE = 500;
+
+/** The outbox and the sweep: what makes every hand-over happen at least once. */
+export function handOver(io: BoardIo) {
+  return {
+    /** The oldest entries of a board's outbox, at most `limit`. */
+    async readOutbox(jobId: string, limit: number): Promise<OutboxEntry[]> {
+      const entries = await io.guard(() =>
+        io.redis.xrange(io.keys.board(jobId, 'outbox'), '-', '+', 'COUNT', limit),
+      );
+      return entries.map(([id, fields]) => {
+        const pairs = Array.from({ length: fields.length / 2 }, (_, i) => [fields[i * 2], fields[i * 2 + 1]]);
+        const entry = OutboxFields.parse(Object.fromEntries(pairs));
+        return { id, kind: entry.kind, taskId: entry.task, attempt: entry.attempt, dispatch: entry.dispatch };
+      });
+    },
+
+    /** Removes entries that were carried out. */
+    async removeFromOutbox(jobId: string, ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return;
+      await io.guard(() => io.redis.xdel(io.keys.board(jobId, 'outbox'), ...ids));
+    },
+
+    /** Carries out an entry that concerns only the board itself (all but `enqueue`). */
+    async carryOut(jobId: string, entry: OutboxEntry): Promise<void> {
+      if (entry.kind === 'settle') parseReply(await io.run(jobId, 'settle_slice', [entry.taskId]), Word);
+      else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);
+      else if (entry.kind === 'cancel') parseReply(await io.run(jobId, 'cancel_slice', [CANCEL_SLICE]), Word);
+      else if (entry.kind === 'dispatch') parseReply(await io.run(jobId, 'dispatch', []), Word);
+    },
+
+    /** One round over a board: expired leases, due times, window; see the script. */
+    async sweep(
+      jobId: string,
+      options: { intervalMs: number; leaseMs: number; strikes: number; staleMs: number },
+    ): Promise<Sweep> {
+      const reply = parseReply(
+        await io.run(jobId, 'sweep', [options.intervalMs, options.leaseMs, options.strikes, options.staleMs]),
+        SweepReply,
+      );
+      if (reply[0] !== 'ok') return { kind: reply[0] };
+      const [, status, ended, ageMs, hold, outbox, flat] = reply;
+      const stale = [];
+      for (let i = 0; i + 2 < flat.length; i += 3) {
+        stale.push({ taskId: String(flat[i]), attempt: Number(flat[i + 1]), dispatch: Number(flat[i + 2]) });
+      }
+      return {
+        kind: 'swept',
+        status,
+        ended: ended === 1 && isEnded(status),
+        ageMs,
+        hold: hold === 1,
+        outbox,
+        stale,
+      };
+    },
+
+    /** Marks the job as being cancelled. False when it was already, or has ended. */
+    async cancelJob(jobId: string, by: string, reason: string): Promise<boolean> {
+      return parseReply(await io.run(jobId, 'cancel_job', [by, reason]), Word)[0] === 'ok';
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { isoTime, type Owner, type Task } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import { TaskRow, toTask, withoutAbsent } from './records.ts';
+import { parseReply } from './replies.ts';
+
+const ClaimReply = z.union([
+  z.tuple([z.enum(['ok', 'already']), z.string(), z.union([z.string(), z.number()]), TaskRow]),
+  z.tuple([z.enum(['none', 'dropped'])]),
+]);
+const HeartbeatReply = z.tuple([z.literal('ok'), z.coerce.number(), z.number(), z.number()]);
+const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
+
+/** Proof of an attempt, sent with every call of its holder. */
+export interface Hold {
+  jobId: string;
+  taskId: string;
+  token: string;
+}
+
+export interface ClaimInput {
+  /** Absent: the next ready task for external and human holders. */
+  taskId?: string;
+  owner: Owner;
+  secret: string;
+  requestId: string;
+  /** 0: no lease (human holders). */
+  leaseMs: number;
+  /** Attempts so far as the queue's payload says; another number drops the delivery. */
+  expectedAttempt?: number;
+}
+
+export interface Claimed {
+  token: string;
+  task: Task;
+  leaseUntil?: string;
+  /** The last attempt failed and the conversation has not begun anew yet. */
+  fresh: boolean;
+}
+
+/** What a holder does while it holds a task; each call but the claim is fenced by its token. */
+export function holderCalls(io: BoardIo) {
+  return {
+    /**
+     * Claims a task. Undefined when nothing is ready (without a task ID) or when the delivery was for another
+     * attempt. Errors: `already_claimed`, `not_ready`, `terminal`, `board_paused`, `parallel_in_progress`,
+     * `not_found`, `forbidden`.
+     */
+    async claim(jobId: string, input: ClaimInput): Promise<Claimed | undefined> {
+      const reply = parseReply(
+        await io.run(jobId, 'claim', [
+          input.taskId ?? '',
+          `${input.owner.kind}:${input.owner.id}`,
+          input.secret,
+          input.requestId,
+          input.leaseMs,
+          input.expectedAttempt ?? '',
+        ]),
+        ClaimReply,
+      );
+      if (reply.length === 1) return undefined;
+      const [, token, leaseUntil, row] = reply;
+      return withoutAbsent({
+        token,
+        task: toTask(row, false),
+        leaseUntil: leaseUntil === '' ? undefined : isoTime(Number(leaseUntil)),
+        fresh: row.hot.fresh === 1,
+      });
+    },
+
+    /** Extends the lease. Answers its end, the task's version, and whether the job is being cancelled. */
+    async heartbeat(
+      hold: Hold,
+      leaseMs: number,
+    ): Promise<{ leaseUntil: string; version: number; cancelling: boolean }> {
+      const [, leaseUntil, version, cancelling] = parseReply(
+        await io.run(hold.jobId, 'heartbeat', [hold.taskId, hold.token, leaseMs]),
+        HeartbeatReply,
+      );
+      return { leaseUntil: isoTime(leaseUntil), version, cancelling: cancelling === 1 };
+    },
+
+    /** Logs a note (at most 2 KB) and, when given, the short progress text that the task shows. */
+    async note(hold: Hold, requestId: string, text: string, progress?: string): Promise<void> {
+      const extra = JSON.stringify(withoutAbsent({ text, progress }));
+      await io
+        .run(hold.jobId, 'note', [hold.taskId, hold.token, requestId, 'task.noted', extra, progress ?? ''])
+        .then((reply) => parseReply(reply, VersionReply));
+    },
+
+    /** Logs progress alone: the state of the holder's checklist. */
+    async progress(hold: Hold, requestId: string, progress: string): Promise<void> {
+      const extra = JSON.stringify({ progress });
+      parseReply(
+        await io.run(hold.jobId, 'note', [
+          hold.taskId,
+          hold.token,
+          requestId,
+          'task.progress',
+          extra,
+          progress,
+        ]),
+        VersionReply,
+      );
+    },
+  };
+}

@@ -1,0 +1,11 @@
+export type { FinishAnswer } from './attempt-ends.ts';
+export { type Boards, openBoards } from './boards.ts';
+export type { OutboxEntry, Sweep } from './hand-over.ts';
+export type { Claimed, ClaimInput, Hold } from './holder-calls.ts';
+export { type Keyspace, keyspace } from './keys.ts';
+export type { JobState } from './readers.ts';
+export { withoutAbsent } from './records.ts';
+export { asUnavailable, isLeaseLost } from './replies.ts';
+export type { RedisClient } from './scripts.ts';
+export { ADD_MOST, type AddedTask, type AddInput } from './submit-board.ts';
+export type { PageQuery, TaskPage } from './task-pages.ts';

@@ -1,0 +1,64 @@
+import { JobId } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+
+const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
+const Stored = z.object({ v: z.literal(1), hash: z.string(), jobId: JobId });
+
+/** What stands outside boards, below the one prefix: which jobs there are, and idempotency keys. */
+export function jobIndex(io: BoardIo) {
+  const live = io.keys.global('live');
+  const jobsOf = (project: string) => io.keys.global(`jobs:${project}`);
+  const idempotency = (project: string, key: string) => io.keys.global(`idempotency:${project}:${key}`);
+
+  return {
+    /** Lists a job as live: the sweeper looks after it from now on, flipped or not. */
+    async addLive(jobId: string): Promise<void> {
+      await io.guard(() => io.redis.zadd(live, 'NX', String(Date.now()), jobId));
+    },
+    async removeLive(jobId: string): Promise<void> {
+      await io.guard(() => io.redis.zrem(live, jobId));
+    },
+    /** All live jobs, the oldest first. */
+    async liveJobs(): Promise<string[]> {
+      return io.guard(() => io.redis.zrange(live, 0, '-1'));
+    },
+
+    /** Lists a job below its project and below all, by the time of its submission. */
+    async list(jobId: string, project: string, createdAt: number): Promise<void> {
+      await io.guard(() => io.redis.zadd(jobsOf(project), String(createdAt), jobId));
+      await io.guard(() => io.redis.zadd(jobsOf('*'), String(createdAt), jobId));
+    },
+    async unlist(jobId: string, project: string): Promise<void> {
+      await io.guard(() => io.redis.zrem(jobsOf(project), jobId));
+      await io.guard(() => io.redis.zrem(jobsOf('*'), jobId));
+    },
+    /**
+     * Job IDs of a project (`*`: of all), the newest first, after the job `cursor` (exclusive), at most `limit`.
+     * Jobs of one millisecond stand in the order of their IDs, so a page never skips one.
+     */
+    async listed(project: string, limit: number, cursor?: string): Promise<string[]> {
+      const key = jobsOf(project);
+      const rank = cursor === undefined ? null : await io.guard(() => io.redis.zrevrank(key, cursor));
+      const from = rank === null ? 0 : rank + 1;
+      return io.guard(() => io.redis.zrevrange(key, from, from + limit - 1));
+    },
+
+    /**
+     * Binds an Idempotency-Key to a body's hash and a new job ID. Returns what the key is bound to: that, or what an
+     * earlier request bound.
+     */
+    async bindIdempotencyKey(project: string, key: string, hash: string, jobId: string) {
+      const name = idempotency(project, key);
+      const value = JSON.stringify({ v: 1, hash, jobId });
+      const isNew = await io.guard(() => io.redis.set(name, value, 'PX', IDEMPOTENCY_TTL_MS, 'NX'));
+      const held = isNew === null ? await io.guard(() => io.redis.get(name)) : null;
+      if (held === null) return { hash, jobId, isNew: true };
+      return { ...Stored.parse(JSON.parse(held)), isNew: false };
+    },
+    /** Frees a key whose job was refused, so that a mended request may use it again. */
+    async freeIdempotencyKey(project: string, key: string): Promise<void> {
+      await io.guard(() => io.redis.del(idempotency(project, key)));
+    },
+  };
+}

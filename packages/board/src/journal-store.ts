@@ -1,0 +1,102 @@
+import {
+  CrewboardError,
+  JOURNAL_FORMAT,
+  type Journal,
+  JournalEntry,
+  type NewJournalEntry,
+  newSecret,
+} from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import type { Hold } from './holder-calls.ts';
+import { parseReply } from './replies.ts';
+
+const AppendReply = z.tuple([z.enum(['ok', 'already', 'conflict']), z.number()]);
+
+/** Growth of a conversation: what makes an attempt that ended by expiry no strike. */
+function isGrowth(entry: NewJournalEntry): boolean {
+  return entry.kind === 'reply' || (entry.kind === 'tool.result' && !entry.isError);
+}
+
+function usageOf(entry: NewJournalEntry): string {
+  if (entry.kind !== 'reply') return '';
+  const { modelCalls, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = entry.usage;
+  return JSON.stringify([modelCalls, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens]);
+}
+
+export interface JournalOptions {
+  attempt: number;
+  /**
+   * For the lead: called for each entry about to be appended; an event ID moves its inbox cursor there in the same
+   * step, so that news counts as delivered exactly when the message that carries it is durable.
+   */
+  cursorFor?: (entry: NewJournalEntry) => string | undefined;
+}
+
+/** The durable conversations of tasks. */
+export function journalStore(io: BoardIo) {
+  async function read(jobId: string, taskId: string): Promise<JournalEntry[]> {
+    const texts = await io.guard(() => io.redis.lrange(io.keys.journal(jobId, taskId), 0, -1));
+    return texts.map((text, i) => {
+      const parsed = JournalEntry.safeParse(JSON.parse(text));
+      if (parsed.success) return parsed.data;
+      throw new CrewboardError(
+        'unavailable',
+        `entry ${i} of the journal of ${taskId} can't be read by this version.`,
+      );
+    });
+  }
+
+  return {
+    /** A task's journal as stored. */
+    readJournal: read,
+
+    /** Opens the journal for one attempt: what is there, and fenced appends. */
+    async openJournal(hold: Hold, options: JournalOptions): Promise<Journal> {
+      const entries = await read(hold.jobId, hold.taskId);
+      const started = new Set<string>();
+      return {
+        entries,
+        async append(entry) {
+          const full = JournalEntry.parse({
+            v: JOURNAL_FORMAT,
+            id: newSecret(),
+            attempt: options.attempt,
+            ...entry,
+          });
+          const opens = entry.kind === 'tool.started' ? 1 : 0;
+          const closes = entry.kind === 'tool.result' && started.has(entry.toolUseId) ? 1 : 0;
+          const [word, length] = parseReply(
+            await io.run(
+              hold.jobId,
+              'journal_append',
+              [
+                hold.taskId,
+                hold.token,
+                entries.length,
+                full.id,
+                JSON.stringify(full),
+                isGrowth(entry) ? 1 : 0,
+                opens - closes,
+                entry.kind === 'start' && entry.fresh ? 1 : 0,
+                usageOf(entry),
+                options.cursorFor?.(entry) ?? '',
+              ],
+              hold.taskId,
+            ),
+            AppendReply,
+          );
+          if (word === 'conflict') {
+            throw new CrewboardError(
+              'lease_lost',
+              `the journal of ${hold.taskId} has ${length} entries, not ${entries.length}: another attempt wrote to it.`,
+            );
+          }
+          if (entry.kind === 'tool.started') started.add(entry.toolUseId);
+          if (closes === 1 && entry.kind === 'tool.result') started.delete(entry.toolUseId);
+          entries.push(full);
+        },
+      };
+    },
+  };
+}

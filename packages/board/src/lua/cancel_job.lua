@@ -1,0 +1,13 @@
+-- Marks a job as being cancelled: from here on nothing starts. The tasks follow in slices.
+-- ARGV: 1 by, 2 reason
+-- Returns 'ok', or 'already' with the status when it was cancelled or has ended.
+local B = load_board()
+local refused = refuse_board(B)
+if refused then return refused end
+if is_ended(B) or B[CANCELLING] == 1 then return { 'already', B[STATUS] } end
+B[CANCELLING] = 1
+B[REASON] = ARGV[2]
+redis.call('HSET', jobKey, 'cancelledBy', ARGV[1])
+hand_on('cancel', '', 0, 0)
+save_board(B)
+return { 'ok', B[STATUS] }

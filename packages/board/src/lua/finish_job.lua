@@ -1,0 +1,59 @@
+-- The lead ends the job: refused while tasks are open or news is unread, unless the open ones are waived.
+-- ARGV: 1 token, 2 requestId, 3 result JSON, 4 waived: JSON [[task ID, reason], ...]
+-- Returns 'ok' | 'already' and the status; 'news' with the last news; 'open' with some open task IDs and their number.
+local token, requestId, waived = ARGV[1], ARGV[2], cjson.decode(ARGV[4])
+local B = load_board()
+local refused = refuse_board(B)
+if refused then return refused end
+if B[LEAD] == '' then return refuse('not_found', nil, nil, { what = 'task' }) end
+local id = B[LEAD]
+local T = load_task(id)
+refused = refuse_holder(B, id, T, token, requestId)
+if refused and refused[1] == 'already' then return { 'already', B[STATUS] } end
+if refused then return refused end
+if is_after(B[NEWS], B[CURSOR]) then return { 'news', B[NEWS] } end
+
+local isWaived = {}
+for _, entry in ipairs(waived) do
+  local task = load_task(entry[1])
+  if not task then return refuse('not_found', entry[1], nil, { what = 'task' }) end
+  isWaived[entry[1]] = true
+end
+local open, openCount = {}, 0
+local function look(from, to)
+  local ids = redis.call('ZRANGEBYSCORE', indexKey, from, to, 'LIMIT', 0, 1001)
+  for _, task in ipairs(ids) do
+    if not isWaived[task] then
+      openCount = openCount + 1
+      if #open < 20 then open[#open + 1] = task end
+    end
+  end
+end
+look('-inf', '(' .. int(COMPLETED * BAND))
+look(int(READY_OUTSIDE * BAND), '+inf')
+if openCount > 0 or B[SLICES] > 0 then return { 'open', open, openCount } end
+
+local by = T[OWNER]
+local didWaive = false
+for _, entry in ipairs(waived) do
+  local task = load_task(entry[1])
+  if not is_terminal(task[CODE]) then
+    cancel_task(B, entry[1], task, entry[2], by)
+    didWaive = true
+  end
+end
+remember(id, requestId)
+redis.call('HSET', jobKey, 'result', ARGV[3])
+end_attempt(id, T, 'completed', '', '')
+T[TASK_ENDED] = now()
+T[CODE] = COMPLETED
+emit('task.completed', id, T, by)
+save_task(id, T)
+local total = 0
+for code = 0, LAST_CODE do
+  if code ~= PROPOSAL then total = total + B[COUNTS + code] end
+end
+local whole = not didWaive and B[COUNTS + FAILED] == 0
+end_job(B, whole and 'succeeded' or 'partial', didWaive and 'waived: some tasks were waived' or '', by)
+save_board(B)
+return { 'ok', B[STATUS] }

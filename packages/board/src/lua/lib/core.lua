@@ -1,0 +1,133 @@
+-- The records of a board and what every script does with them. Key names (hotKey, indexKey, ...) are locals that
+-- scripts.ts writes above this file; one that a script does not pass is nil.
+--
+-- hot[<taskId>] is a task's hot state, hot["@"] the board's own, each one cmsgpack array: the positions below are
+-- the format. A longer array is a newer writer's: positions are only ever added, BOARD_FORMAT counts meanings.
+local BOARD_FORMAT = 1
+
+-- The board record.
+local FORMAT, JOB_VERSION, STATUS, LEAD, LAST_NUMBER, MAX_PARALLEL, ALLOW_PARALLEL, CANCELLING = 1, 2, 3, 4, 5, 6, 7, 8
+local CREATED, STARTED, ENDED, SWEPT, GRACE_UNTIL = 9, 10, 11, 12, 13
+local NEWS, CURSOR, WOKEN, LEAD_RUNS, SLICES, COALESCE, PAUSES = 14, 15, 16, 17, 18, 19, 20
+local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN = 21, 22, 23, 24
+local COUNTS = 30 -- + a task's code: how many tasks have that code
+
+-- A task's record.
+local VERSION, CODE, NUMBER, PRIORITY, EXECUTOR, POLICY, ATTEMPT, TOKEN, OWNER = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local FAILURES, MAX_ATTEMPTS, STRIKES, STICKY, NOT_BEFORE, HOLD, DISPATCH, CLAIM_REQUEST = 10, 11, 12, 13, 14, 15, 16, 17
+local GROWTH, OPEN_TOOLS, UPDATED, TASK_STARTED, TASK_ENDED, ATTEMPT_AT, FRESH, ON_LOST = 18, 19, 20, 21, 22, 23, 24, 25
+local TASK_CREATED = 26
+
+-- A task's code: status and readiness in one number; index scores are code * BAND + number.
+-- 0-4 ready for dispatch by priority, 17-21 ready for external and human holders by priority.
+local READY, QUEUED, WAITING, SCHEDULED, UNREACHABLE, HELD = 0, 5, 6, 7, 8, 9
+local IN_PROGRESS, IN_REVIEW, BLOCKED, COMPLETED, FAILED, CANCELLED = 10, 11, 12, 13, 14, 15
+local PROPOSAL, READY_OUTSIDE, LAST_CODE = 16, 17, 21
+local BAND = 4294967296
+
+local STATUS_NAMES = {
+  [IN_PROGRESS] = 'in_progress', [IN_REVIEW] = 'in_review', [BLOCKED] = 'blocked',
+  [COMPLETED] = 'completed', [FAILED] = 'failed', [CANCELLED] = 'cancelled',
+}
+
+local function status_of(code)
+  return STATUS_NAMES[code] or 'pending'
+end
+
+local function is_terminal(code)
+  return code >= COMPLETED and code <= CANCELLED
+end
+
+local function is_ready(code)
+  return code <= QUEUED or code >= READY_OUTSIDE
+end
+
+local clock
+-- Redis' time in ms; read once a script, so that all it writes carries one time.
+local function now()
+  if not clock then
+    local time = redis.call('TIME')
+    clock = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+  end
+  return clock
+end
+
+-- Numbers above 2^31 as text that no Lua build prints in exponent form.
+local function int(value)
+  return string.format('%.0f', value)
+end
+
+local function unpack_record(packed)
+  if not packed then return nil end
+  return cmsgpack.unpack(packed)
+end
+
+-- Returns the board record and the task's, either nil when absent.
+local function load(id)
+  local packed = redis.call('HMGET', hotKey, '@', id)
+  return unpack_record(packed[1]), unpack_record(packed[2])
+end
+
+local function load_board()
+  return unpack_record(redis.call('HGET', hotKey, '@'))
+end
+
+local function load_task(id)
+  return unpack_record(redis.call('HGET', hotKey, id))
+end
+
+local function save_board(B)
+  redis.call('HSET', hotKey, '@', cmsgpack.pack(B))
+end
+
+local function save_task(id, T)
+  redis.call('HSET', hotKey, id, cmsgpack.pack(T))
+end
+
+local function save(B, id, T)
+  redis.call('HSET', hotKey, '@', cmsgpack.pack(B), id, cmsgpack.pack(T))
+end
+
+-- A refusal; T, when given, is shown to the caller as the current state.
+local function refuse(code, id, T, extra)
+  local current = extra or {}
+  if T then
+    current.taskId = id
+    current.status = status_of(T[CODE])
+    current.code = T[CODE]
+    current.version = T[VERSION]
+    current.attempt = T[ATTEMPT]
+    current.owner = T[OWNER]
+    current.hold = T[HOLD]
+    current.notBefore = T[NOT_BEFORE]
+  end
+  return { 'refused', code, cjson.encode(current) }
+end
+
+-- The refusal for a board that can't be used at all, or nil: absent, or written by a newer version.
+local function refuse_board(B)
+  if not B then return refuse('not_found', nil, nil, { what = 'job' }) end
+  if B[FORMAT] > BOARD_FORMAT then
+    return refuse('newer_format', nil, nil, { format = B[FORMAT], known = BOARD_FORMAT })
+  end
+  return nil
+end
+
+local function is_ended(B)
+  return B[ENDED] > 0
+end
+
+-- Appends an event; all fields always and in one order, which keeps the stream small. Returns its ID.
+local function emit(type, id, T, by, extra)
+  if T then
+    return redis.call('XADD', eventsKey, '*', 't', type, 'k', id, 'a', T[ATTEMPT], 'b', by,
+      's', status_of(T[CODE]), 'n', T[VERSION], 'o', T[OWNER], 'x', extra or '')
+  end
+  return redis.call('XADD', eventsKey, '*', 't', type, 'k', '', 'a', '', 'b', by, 's', '', 'n', '', 'o', '',
+    'x', extra or '')
+end
+
+-- One thing to hand on; carried out at least once, then removed by its ID.
+local function hand_on(kind, id, attempt, dispatch)
+  redis.call('XADD', outboxKey, '*', 'v', 1, 'kind', kind, 'task', id, 'attempt', attempt, 'dispatch', dispatch)
+end

@@ -1,0 +1,22 @@
+-- Ends an attempt whose lease is over. An end without growth is a strike; one with a tool started and not ended
+-- always is (it may be the tool that kills the worker), and growth does not wipe that out.
+local function expire_attempt(B, id, T, strikes)
+  local by = 'harness:sweeper'
+  local open = T[OPEN_TOOLS] > 0
+  local reason = open and 'the worker was lost while a tool ran' or 'the worker was lost'
+  if T[GROWTH] == 0 or open then
+    T[STRIKES] = T[STRIKES] + 1
+    if open then T[STICKY] = 1 end
+  elseif T[STICKY] == 0 then
+    T[STRIKES] = 0
+  end
+  if T[STRIKES] >= strikes then
+    local times = T[STRIKES]
+    fail_attempt(B, id, T, 'infra', reason .. ' ' .. times .. ' times in a row', false, 0, by)
+    return
+  end
+  end_attempt(id, T, 'expired', '', reason)
+  rest(B, id, T)
+  emit('task.expired', id, T, by, cjson.encode({ reason = reason, strikes = T[STRIKES] }))
+  save(B, id, T)
+end

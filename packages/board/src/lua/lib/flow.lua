@@ -1,0 +1,230 @@
+-- What follows from a change: index and counts, the dispatch window, dependents, the lead's wake, the job's end.
+
+-- Edges that one script settles at most; the rest goes on in slices through the outbox.
+local SLICE = 500
+-- Tasks that one script hands to the queue at most.
+local DISPATCH_MOST = 200
+-- unmet[<taskId>] = unmet dependencies + LOST_UNIT * lost ones.
+local LOST_UNIT = 16777216
+
+local function count(B, code, by)
+  B[COUNTS + code] = B[COUNTS + code] + by
+end
+
+-- Gives the task its new code: record, counts and index. Task 0 stands outside counts and index.
+local function recode(B, id, T, code)
+  if T[NUMBER] > 0 then
+    count(B, T[CODE], -1)
+    count(B, code, 1)
+    redis.call('ZADD', indexKey, int(code * BAND + T[NUMBER]), id)
+  end
+  T[CODE] = code
+end
+
+-- A pending task's code by its holds, dependencies and time: the one readiness rule of the scripts.
+-- `unmet` is its field of the unmet hash, or nil.
+local function rest_code(T, unmet)
+  local open = tonumber(unmet or 0)
+  if T[HOLD] == 'proposal' then return PROPOSAL end
+  if T[HOLD] == 'news' then return WAITING end
+  if T[HOLD] ~= '' then return HELD end
+  if open >= LOST_UNIT then return UNREACHABLE end
+  if open > 0 then return WAITING end
+  if T[NOT_BEFORE] > now() then return SCHEDULED end
+  if T[EXECUTOR] >= 2 then return READY_OUTSIDE + T[PRIORITY] end
+  return READY + T[PRIORITY]
+end
+
+local function is_paused(B)
+  return B[PAUSES] ~= ''
+end
+
+-- True while the board takes claims: accepted, not paused, not ending.
+local function is_open(B)
+  return B[STATUS] ~= 'accepting' and not is_ended(B) and B[CANCELLING] == 0 and not is_paused(B)
+end
+
+-- How many more tasks may go into the window now.
+local function room(B)
+  if not is_open(B) then return 0 end
+  if B[ALLOW_PARALLEL] == 0 then
+    if B[COUNTS + IN_PROGRESS] > 0 then return 0 end
+    return 1 - redis.call('ZCARD', windowKey)
+  end
+  return B[MAX_PARALLEL] - redis.call('ZCARD', windowKey)
+end
+
+-- Fills the window with ready tasks, first by priority, then by number; each gets an outbox entry. It reads tasks
+-- from Redis: a script saves the task it holds before it calls this.
+local function dispatch(B)
+  local ready = 0
+  for code = READY, READY + 4 do ready = ready + B[COUNTS + code] end
+  if ready == 0 then return end
+  local free = room(B)
+  if free <= 0 then return end
+  local most = math.min(free, DISPATCH_MOST)
+  local ids = redis.call('ZRANGEBYSCORE', indexKey, '-inf', '(' .. int(QUEUED * BAND), 'LIMIT', 0, most)
+  for _, id in ipairs(ids) do
+    local T = load_task(id)
+    T[DISPATCH] = T[DISPATCH] + 1
+    recode(B, id, T, QUEUED)
+    redis.call('ZADD', windowKey, int(now()), id)
+    save_task(id, T)
+    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH])
+  end
+  if #ids == most and free > most then hand_on('dispatch', '', 0, 0) end
+end
+
+-- Puts the lead (pending) into its queue.
+local function queue_lead(T)
+  T[HOLD] = ''
+  T[NOT_BEFORE] = 0
+  T[DISPATCH] = T[DISPATCH] + 1
+  T[CODE] = QUEUED
+  hand_on('enqueue', redis.call('HGET', jobKey, 'lead'), T[ATTEMPT], T[DISPATCH])
+end
+
+-- Stream IDs as numbers to compare: `a` after `b`. An empty ID is before all.
+local function is_after(a, b)
+  if a == '' then return false end
+  if b == '' then return true end
+  local aMs, aSeq = a:match('^(%d+)-(%d+)$')
+  local bMs, bSeq = b:match('^(%d+)-(%d+)$')
+  if aMs ~= bMs then return tonumber(aMs) > tonumber(bMs) end
+  return tonumber(aSeq) > tonumber(bSeq)
+end
+
+-- True when no task can go on by itself or by people, and no slice is under way.
+local function is_still(B)
+  if B[SLICES] > 0 then return false end
+  for code = 0, LAST_CODE do
+    local rests = code == WAITING or code == UNREACHABLE or code == PROPOSAL or is_terminal(code)
+    if not rests and B[COUNTS + code] > 0 then return false end
+  end
+  return true
+end
+
+-- News at event `id` for the lead: wakes it when it waits for news. First news wakes at once, later ones after the
+-- coalescing time; that all is settled always wakes at once, and past maxLeadRuns only that does.
+local function news(B, id, settled)
+  B[NEWS] = id
+  if B[LEAD] == '' then return end
+  local T = load_task(B[LEAD])
+  local forNews = T[HOLD] == 'news' or (T[HOLD] == 'woken' and T[CODE] == SCHEDULED)
+  if not forNews or not is_open(B) then return end
+  if B[LEAD_RUNS] >= B[MAX_LEAD_RUNS] and not settled then return end
+  local at = B[WOKEN] + B[COALESCE]
+  if settled or at <= now() then
+    redis.call('ZREM', dueKey, B[LEAD])
+    B[WOKEN] = now()
+    B[LEAD_RUNS] = B[LEAD_RUNS] + 1
+    queue_lead(T)
+  elseif T[HOLD] == 'news' then
+    -- 'woken' holds nothing: it marks a wake under way, so that it counts once and may come early.
+    T[HOLD] = 'woken'
+    T[NOT_BEFORE] = at
+    T[CODE] = SCHEDULED
+    redis.call('ZADD', dueKey, int(at), B[LEAD])
+  end
+  save_task(B[LEAD], T)
+end
+
+local function end_job(B, status, reason, by)
+  B[STATUS] = status
+  B[REASON] = reason
+  B[ENDED] = now()
+  emit('job.' .. status, '', nil, by, reason ~= '' and cjson.encode({ reason = reason }) or '')
+end
+
+-- Ends a job that has no lead (any more) once nothing can move, or tells the lead by the event `id`; without an ID
+-- there is nothing new to tell.
+local function check_end(B, id)
+  if B[STATUS] == 'accepting' or is_ended(B) or B[CANCELLING] == 1 or not is_still(B) then return end
+  local total = 0
+  for code = 0, LAST_CODE do
+    if code ~= PROPOSAL then total = total + B[COUNTS + code] end
+  end
+  local leadFailed = ''
+  if B[LEAD] ~= '' then
+    local T = load_task(B[LEAD])
+    if not is_terminal(T[CODE]) then
+      if total > 0 and id then news(B, id, true) end
+      return
+    end
+    leadFailed = redis.call('HGET', jobKey, 'leadFailure') or ''
+  end
+  local completed = B[COUNTS + COMPLETED]
+  local status = completed == 0 and 'failed' or 'partial'
+  if completed == total and total > 0 and leadFailed == '' then status = 'succeeded' end
+  end_job(B, status, leadFailed, 'harness:board')
+end
+
+-- The state of an edge: m(et), l(ost) or u(nmet), by the dependency's code and the edge's condition.
+local function edge_state(code, condition)
+  if not is_terminal(code) then return 'u' end
+  if condition == 's' or code == COMPLETED then return 'm' end
+  return 'l'
+end
+
+local UNITS = { u = 1, l = LOST_UNIT, m = 0 }
+
+local function kind_of(unmet)
+  if unmet >= LOST_UNIT then return 'lost' end
+  return unmet > 0 and 'unmet' or 'free'
+end
+
+-- What a pending task's new code brings with it: its place in due, or the news that it can't be reached.
+local function settle_down(B, id, T, because)
+  if T[CODE] == SCHEDULED then redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id) end
+  if T[CODE] ~= UNREACHABLE then return end
+  if T[ON_LOST] == 1 then
+    if redis.call('HSET', slicesKey, 'lost:' .. id, 1) == 1 then B[SLICES] = B[SLICES] + 1 end
+    hand_on('lost', id, 0, 0)
+    return
+  end
+  local event = emit('task.unreachable', id, T, 'harness:board', because and cjson.encode({ because = because }))
+  news(B, event, false)
+end
+
+-- Moves one edge of a dependent from one state to another; the dependent's readiness follows.
+local function move_edge(B, dependent, from, to, because)
+  local by = UNITS[to] - UNITS[from]
+  local unmet = redis.call('HINCRBY', unmetKey, dependent, int(by))
+  if kind_of(unmet - by) == kind_of(unmet) then return end
+  local T = load_task(dependent)
+  if T[CODE] > HELD and T[CODE] < READY_OUTSIDE then return end
+  local code = rest_code(T, unmet)
+  if code == T[CODE] or (T[CODE] == QUEUED and code <= READY + 4) then return end
+  if T[CODE] == QUEUED then redis.call('ZREM', windowKey, dependent) end
+  recode(B, dependent, T, code)
+  save_task(dependent, T)
+  settle_down(B, dependent, T, because)
+end
+
+-- Sets the edges of `id`'s dependents from `start` (0-based) to its state now, at most SLICE of them.
+-- Setting to a level instead of adding a delta makes repeating it harmless. Returns where it stopped, or nil at the end.
+local function settle_from(B, id, code, start)
+  local edges = redis.call('HGET', edgesKey, id)
+  if not edges then return nil end
+  local total = #edges / 12
+  local stop = math.min(total, start + SLICE)
+  local parts = {}
+  for i = start, stop - 1 do
+    local at = i * 12 + 1
+    local dependent, condition, state = edges:sub(at, at + 9), edges:sub(at + 10, at + 10), edges:sub(at + 11, at + 11)
+    local wanted = edge_state(code, condition)
+    if wanted ~= state then move_edge(B, dependent, state, wanted, id) end
+    parts[#parts + 1] = dependent .. condition .. wanted
+  end
+  redis.call('HSET', edgesKey, id, edges:sub(1, start * 12) .. table.concat(parts) .. edges:sub(stop * 12 + 1))
+  return stop < total and stop or nil
+end
+
+-- Tells the dependents of `id`, whose code has just become or ceased to be terminal.
+local function settle(B, id, code)
+  local rest = settle_from(B, id, code, 0)
+  if not rest then return end
+  -- One slice task a dependency: a new settle while one is under way starts it over at the new state.
+  if redis.call('HSET', slicesKey, id, int(rest)) == 1 then B[SLICES] = B[SLICES] + 1 end
+  hand_on('settle', id, 0, 0)
+end

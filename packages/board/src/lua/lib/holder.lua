@@ -1,0 +1,121 @@
+-- The calls of a holder: who it is, repeats, and how an attempt ends.
+
+local REPEATS_KEPT = 64
+
+-- Is `token` one that this task ever gave? A token is "<attempt>-<secret>", so one field of attempts tells.
+local function is_known_token(id, token)
+  local attempt = token:match('^(%d+)%-')
+  if not attempt then return false end
+  local packed = redis.call('HGET', attemptsKey, id .. ':' .. attempt)
+  return packed and cmsgpack.unpack(packed)[1] == token or false
+end
+
+local function is_repeat(id, requestId)
+  if requestId == '' then return false end
+  local packed = redis.call('HGET', repeatsKey, id)
+  if not packed then return false end
+  for _, seen in ipairs(cmsgpack.unpack(packed)) do
+    if seen == requestId then return true end
+  end
+  return false
+end
+
+-- Remembers the request as done; only the last REPEATS_KEPT of a task are kept. Returns one that fell out, or nil.
+local function remember(id, requestId)
+  if requestId == '' then return end
+  local packed = redis.call('HGET', repeatsKey, id)
+  local seen = packed and cmsgpack.unpack(packed) or {}
+  seen[#seen + 1] = requestId
+  local forgotten = #seen > REPEATS_KEPT and table.remove(seen, 1) or nil
+  redis.call('HSET', repeatsKey, id, cmsgpack.pack(seen))
+  return forgotten
+end
+
+-- The refusals of a holder's call in the order that the design fixes: job, task, token, requestId (a repeat answers
+-- 'already'), token outdated, terminal. Returns nil when the call may go on.
+local function refuse_holder(B, id, T, token, requestId)
+  local refused = refuse_board(B)
+  if refused then return refused end
+  if not T then return refuse('not_found', id, nil, { what = 'task' }) end
+  local current = T[TOKEN] ~= '' and T[TOKEN] == token
+  if not current and not is_known_token(id, token) then return refuse('not_owner', id, T) end
+  if is_repeat(id, requestId) then return { 'already' } end
+  if not current then return refuse('lease_lost', id, T) end
+  if is_ended(B) then return refuse('terminal', id, T, { job = B[STATUS] }) end
+  return nil
+end
+
+-- Ends the current attempt with its outcome; the caller gives the task its new code afterwards.
+local function end_attempt(id, T, outcome, class, reason)
+  redis.call('HSET', attemptsKey, id .. ':' .. T[ATTEMPT],
+    cmsgpack.pack({ T[TOKEN], T[OWNER], T[ATTEMPT_AT], now(), outcome, class, reason }))
+  redis.call('ZREM', leaseKey, id)
+  if T[NUMBER] > 0 then redis.call('ZREM', windowKey, id) end
+  T[TOKEN] = ''
+  T[CLAIM_REQUEST] = ''
+  T[UPDATED] = now()
+  T[VERSION] = T[VERSION] + 1
+end
+
+-- Back to pending: ready, scheduled or waiting by the one readiness rule. The lead goes straight to its queue.
+local function rest(B, id, T)
+  T[OWNER] = ''
+  if T[NUMBER] == 0 then
+    if T[HOLD] == 'news' then
+      T[CODE] = WAITING
+    elseif T[NOT_BEFORE] > now() then
+      T[CODE] = SCHEDULED
+      redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id)
+    else
+      queue_lead(T)
+    end
+    return
+  end
+  recode(B, id, T, rest_code(T, redis.call('HGET', unmetKey, id)))
+  settle_down(B, id, T)
+end
+
+-- A task's end: terminal code, event, dependents, and for a failure news for the lead. Saves both records.
+local function finish(B, id, T, code, type, by, extra)
+  T[TASK_ENDED] = now()
+  recode(B, id, T, code)
+  local event = emit(type, id, T, by, extra)
+  save_task(id, T)
+  if T[NUMBER] > 0 then
+    settle(B, id, code)
+    if code == FAILED then news(B, event, false) end
+  end
+  check_end(B, event)
+  dispatch(B)
+  save_board(B)
+  return event
+end
+
+-- A failed attempt: again after `delayMs` while it may be retried, else the task has failed.
+local function fail_attempt(B, id, T, class, reason, retryable, delayMs, by)
+  end_attempt(id, T, 'failed', class, reason)
+  T[STRIKES], T[STICKY] = 0, 0
+  if class ~= 'infra' and class ~= 'cancelled' then T[FAILURES] = T[FAILURES] + 1 end
+  local extra = cjson.encode({ class = class, reason = reason })
+  if retryable and T[NUMBER] > 0 and T[FAILURES] < T[MAX_ATTEMPTS] then
+    T[FRESH] = 1
+    T[NOT_BEFORE] = delayMs > 0 and now() + delayMs or 0
+    rest(B, id, T)
+    emit('task.failed', id, T, by, extra)
+    save_task(id, T)
+    dispatch(B)
+    save_board(B)
+    return
+  end
+  redis.call('HSET', outcomeKey, id, cjson.encode({ failure = { class = class, reason = reason } }))
+  if T[NUMBER] == 0 then redis.call('HSET', jobKey, 'leadFailure', 'lead: ' .. class) end
+  finish(B, id, T, FAILED, 'task.failed', by, extra)
+end
+
+-- A strike: at `most` of them in a row the task fails as infra. Returns true when it did.
+local function strike(B, id, T, most, reason, by)
+  T[STRIKES] = T[STRIKES] + 1
+  if T[STRIKES] < most then return false end
+  fail_attempt(B, id, T, 'infra', reason, false, 0, by)
+  return true
+end

@@ -1,0 +1,13 @@
+-- Cancels a pending task whose dependency is lost and that asked for it (onDependencyLost: "cancel").
+-- ARGV: 1 task ID
+local id = ARGV[1]
+if redis.call('HDEL', slicesKey, 'lost:' .. id) == 0 then return { 'ok' } end
+local B, T = load(id)
+B[SLICES] = B[SLICES] - 1
+if T[CODE] == UNREACHABLE and not is_ended(B) then
+  cancel_task(B, id, T, 'a dependency was lost', 'harness:board')
+end
+check_end(B, last_event())
+dispatch(B)
+save_board(B)
+return { 'ok' }

@@ -1,0 +1,16 @@
+-- A holder's result: the task is completed, its dependents are told, the window refilled.
+-- ARGV: 1 task ID, 2 token, 3 requestId, 4 version last shown, 5 outcome JSON, 6 output JSON or ''
+-- Returns 'ok' | 'already' and the version.
+local id, token, requestId, version = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local B, T = load(id)
+local refused = refuse_holder(B, id, T, token, requestId)
+if refused and refused[1] == 'already' then return { 'already', T[VERSION] } end
+if refused then return refused end
+if T[VERSION] ~= version then return refuse('stale_version', id, T) end
+local by = T[OWNER]
+remember(id, requestId)
+end_attempt(id, T, 'completed', '', '')
+redis.call('HSET', outcomeKey, id, ARGV[5])
+if ARGV[6] ~= '' then redis.call('HSET', outputKey, id, ARGV[6]) else redis.call('HDEL', outputKey, id) end
+finish(B, id, T, COMPLETED, 'task.completed', by)
+return { 'ok', T[VERSION] }

@@ -1,0 +1,78 @@
+-- One round over a board: expired leases, due times, the window, and what the caller must look at outside.
+-- ARGV: 1 intervalMs (rounds closer than this are skipped), 2 leaseMs of built-in attempts,
+--       3 strikes at which a task fails, 4 staleMs after which a queued task's queue job is looked up
+-- Returns 'ok', status, ended 0|1, age in ms, hold 0|1, outbox length, stale: {task ID, attempt, dispatch, ...};
+-- 'recent' when another process swept just now; 'none' without a board.
+local intervalMs, leaseMs, strikes, staleMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local MOST = 200
+local B = load_board()
+if not B then return { 'none' } end
+if B[FORMAT] > BOARD_FORMAT then return { 'recent' } end
+local gap = now() - B[SWEPT]
+if gap < intervalMs then return { 'recent' } end
+-- Nobody swept for long: Redis or all processes were away, and so were the heartbeats. One whole lease of grace.
+if B[SWEPT] > 0 and gap > math.max(leaseMs / 2, intervalMs * 4) then B[GRACE_UNTIL] = now() + leaseMs end
+B[SWEPT] = now()
+save_board(B)
+
+if B[GRACE_UNTIL] <= now() and not is_ended(B) then
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', leaseKey, '-inf', int(now()), 'LIMIT', 0, MOST)) do
+    local T = load_task(id)
+    if T[CODE] ~= IN_PROGRESS then
+      redis.call('ZREM', leaseKey, id)
+    else
+      B = load_board()
+      expire_attempt(B, id, T, strikes)
+    end
+  end
+end
+B = load_board()
+if not is_ended(B) then
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', dueKey, '-inf', int(now()), 'LIMIT', 0, MOST)) do
+    redis.call('ZREM', dueKey, id)
+    local T = load_task(id)
+    if T[CODE] == SCHEDULED then
+      if T[NUMBER] > 0 then
+        T[NOT_BEFORE] = 0
+        recode(B, id, T, rest_code(T, nil))
+      elseif is_open(B) then
+        if T[HOLD] == 'woken' then
+          B[WOKEN] = now()
+          B[LEAD_RUNS] = B[LEAD_RUNS] + 1
+        end
+        queue_lead(T)
+      else
+        redis.call('ZADD', dueKey, int(now() + intervalMs), id)
+      end
+      save_task(id, T)
+    end
+  end
+  check_end(B, nil)
+  dispatch(B)
+end
+save_board(B)
+
+local stale = {}
+local function look_at(id, T)
+  stale[#stale + 1] = id
+  stale[#stale + 1] = T[ATTEMPT]
+  stale[#stale + 1] = T[DISPATCH]
+end
+if is_open(B) then
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', windowKey, '-inf', int(now() - staleMs), 'LIMIT', 0, MOST)) do
+    local T = load_task(id)
+    if T[CODE] == QUEUED then look_at(id, T) end
+    -- Looked at again only after another staleMs; a task that is running keeps its place in the window.
+    redis.call('ZADD', windowKey, int(now()), id)
+  end
+  if B[LEAD] ~= '' then
+    local T = load_task(B[LEAD])
+    if T[CODE] == QUEUED and now() - B[WOKEN] > staleMs then
+      look_at(B[LEAD], T)
+      B[WOKEN] = now()
+      save_board(B)
+    end
+  end
+end
+return { 'ok', B[STATUS], B[ENDED] > 0 and 1 or 0, now() - B[CREATED], B[HOLD_OPEN],
+  redis.call('XLEN', outboxKey), stale }

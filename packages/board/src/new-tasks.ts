@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import {
+  type Actor,
+  CrewboardError,
+  type DependencyRef,
+  type NewTask,
+  newTaskId,
+  type TaskId,
+} from '@crewboard/contracts';
+import { type Body, executorCode, type Head, policyCode, withoutAbsent } from './records.ts';
+
+/** One task made ready for the add script: its ID, the header that the script decodes, and its stored texts. */
+export interface PreparedTask {
+  id: TaskId;
+  key: string;
+  references: { reference: string; condition: 'completed' | 'settled' }[];
+  header: (number: number) => unknown[];
+  head: string;
+  body: string;
+}
+
+function edge(ref: DependencyRef): { reference: string; condition: 'completed' | 'settled' } {
+  if (typeof ref === 'string') return { reference: ref, condition: 'completed' };
+  return { reference: ref.task, condition: ref.condition ?? 'completed' };
+}
+
+/** A task's policy when none is named: `checked` if the harness has something to check, else `none`. */
+export function defaultPolicy(task: NewTask): NonNullable<NewTask['policy']> {
+  const checks = task.acceptance?.some((item) => item.check !== undefined) ?? false;
+  return checks || task.outputSchema !== undefined ? 'checked' : 'none';
+}
+
+/** Prepares one task; `defaults.maxAttempts` is the job's. */
+export function prepareTask(task: NewTask, by: Actor, defaults: { maxAttempts: number }): PreparedTask {
+  const id = newTaskId();
+  const head: Head = withoutAbsent({
+    v: 1 as const,
+    key: task.key,
+    title: task.title,
+    labels: task.labels ?? [],
+    acceptance: task.acceptance ?? [],
+    model: task.model,
+    limits: task.limits,
+    parent: task.parent,
+    replaces: task.replaces,
+    command: task.command,
+    createdBy: by,
+  });
+  const body: Body = withoutAbsent({
+    instructions: task.instructions,
+    input: task.input,
+    outputSchema: task.outputSchema,
+  });
+  const key = task.key ?? '';
+  const hash = createHash('sha256').update(JSON.stringify(task)).digest('base64').slice(0, 16);
+  const references = (task.dependsOn ?? []).map(edge);
+  return {
+    id,
+    key,
+    references,
+    header: (number) => [
+      id,
+      key,
+      hash,
+      number,
+      task.priority ?? 2,
+      executorCode(task.executor ?? 'agent'),
+      policyCode(task.policy ?? defaultPolicy(task)),
+      task.maxAttempts ?? defaults.maxAttempts,
+      task.onDependencyLost === 'cancel' ? 1 : 0,
+      references.map(({ reference, condition }) => [reference, condition === 'settled' ? 's' : 'c']),
+      task.parent ?? '',
+    ],
+    head: JSON.stringify(head),
+    body: Object.keys(body).length === 0 ? '' : JSON.stringify(body),
+  };
+}
+
+/**
+ * Checks what a batch says about itself: a key twice (`duplicate_key`) and cycles (`dependency_cycle` with the path).
+ * Existing tasks never depend on new ones, so a cycle can only stand inside the batch. Returns the tasks in an order
+ * in which each stands after those of the batch that it depends on.
+ */
+export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
+  const byName = new Map<string, PreparedTask>();
+  for (const task of tasks) {
+    if (task.key === '') continue;
+    if (byName.has(task.key)) {
+      throw new CrewboardError(
+        'duplicate_key',
+        `the key "${task.key}" stands twice in this batch. Nothing was changed.`,
+      );
+    }
+    byName.set(task.key, task);
+  }
+  const inBatch = (task: PreparedTask) =>
+    task.references.map(({ reference }) => byName.get(reference)).filter((other) => other !== undefined);
+
+  const ordered: PreparedTask[] = [];
+  const done = new Set<PreparedTask>();
+  for (const root of tasks) {
+    // An explicit stack: a chain of many thousand tasks would overflow a recursion.
+    const path: { task: PreparedTask; next: PreparedTask[] }[] = [];
+    const onPath = new Set<PreparedTask>();
+    const enter = (task: PreparedTask) => {
+      path.push({ task, next: inBatch(task).reverse() });
+      onPath.add(task);
+    };
+    if (!done.has(root)) enter(root);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const next = top.next.pop();
+      if (next === undefined) {
+        path.pop();
+        onPath.delete(top.task);
+        done.add(top.task);
+        ordered.push(top.task);
+      } else if (onPath.has(next)) {
+        const names = path.map(({ task }) => task.key);
+        const cycle = [...names.slice(names.indexOf(next.key)), next.key];
+        throw new CrewboardError(
+          'dependency_cycle',
+          `the dependencies form a cycle: ${cycle.join(' -> ')}. Nothing was changed.`,
+          {
+            cycle,
+          },
+        );
+      } else if (!done.has(next)) enter(next);
+    }
+  }
+  return ordered;
+}

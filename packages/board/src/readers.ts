@@ -1,0 +1,100 @@
+import {
+  type Counts,
+  CrewboardError,
+  type JobSpec,
+  JobSpec as JobSpecSchema,
+  type JobStatus,
+  JsonValue,
+  PauseCause,
+  type Task,
+  type Usage,
+} from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import { BoardRecord, countsOf, jobStatusOf, OptionalRow, parseUsage, toTask } from './records.ts';
+import { parseReply } from './replies.ts';
+
+const JobReply = z.tuple([
+  z.literal('ok'),
+  BoardRecord,
+  z.string(),
+  z.string(),
+  z.array(z.number()),
+  z.string(),
+  z.number(),
+]);
+const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
+const JobResultStored = z.object({ summary: z.string().optional(), output: JsonValue.optional() });
+
+/** A board as one consistent read: settings, state, counts, usage. */
+export interface JobState {
+  spec: JobSpec;
+  status: JobStatus;
+  reason: string;
+  pauses: PauseCause[];
+  version: number;
+  cancelling: boolean;
+  lead: string | undefined;
+  counts: Counts;
+  usage: Usage;
+  result: { summary?: string | undefined; output?: JsonValue | undefined } | undefined;
+  createdAt: number;
+  startedAt: number;
+  endedAt: number;
+  /** The last event's ID: list and stream from here have no gap. */
+  asOf: string;
+  /** The last event that the lead was told of. */
+  cursor: string;
+}
+
+/** Reads that see one consistent state each and walk no board. */
+export function readers(io: BoardIo) {
+  async function readTasks(
+    jobId: string,
+    taskIds: readonly string[],
+    full: boolean,
+  ): Promise<(Task | undefined)[]> {
+    if (taskIds.length === 0) return [];
+    const [, board, rows] = parseReply(
+      await io.run(jobId, 'read_tasks', [full ? 1 : 0, ...taskIds]),
+      TasksReply,
+    );
+    const paused = board.pauses.length > 0;
+    return rows.map((row) => (row === undefined ? undefined : toTask(row, paused)));
+  }
+
+  return {
+    /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
+    async job(jobId: string): Promise<JobState> {
+      const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
+      const [, board, spec, result, usage, asOf] = reply;
+      return {
+        spec: JobSpecSchema.parse(JSON.parse(spec)),
+        status: jobStatusOf(board),
+        reason: board.reason,
+        pauses: z.array(PauseCause).parse(board.pauses),
+        version: board.version,
+        cancelling: board.cancelling,
+        lead: board.lead,
+        counts: countsOf(board),
+        usage: parseUsage(usage),
+        result: result === '' ? undefined : JobResultStored.parse(JSON.parse(result)),
+        createdAt: board.createdAt,
+        startedAt: board.startedAt,
+        endedAt: board.endedAt,
+        asOf,
+        cursor: board.cursor,
+      };
+    },
+
+    /** Some tasks by ID, at most 100 a call, in the order asked; `full` with the long texts. */
+    readTasks,
+
+    /** One task with its long texts. Errors: `not_found`. */
+    async task(jobId: string, taskId: string): Promise<Task> {
+      const [task] = await readTasks(jobId, [taskId], true);
+      if (task === undefined) throw new CrewboardError('not_found', `no such task ${taskId}`);
+      return task;
+    },
+  };
+}

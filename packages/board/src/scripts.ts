@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Cluster, Redis } from 'ioredis';
+import { BOARD_KEYS, type BoardKey } from './keys.ts';
+
+/** The one place that knows which keys a script uses and in which order they are passed. */
+const ENDING: BoardKey[] = [
+  'hot',
+  'index',
+  'events',
+  'outbox',
+  'lease',
+  'window',
+  'due',
+  'edges',
+  'unmet',
+  'slices',
+  'attempts',
+  'repeats',
+  'outcome',
+  'job',
+];
+const READING: BoardKey[] = [
+  'hot',
+  'head',
+  'body',
+  'outcome',
+  'output',
+  'deps',
+  'lease',
+  'usage',
+  'progress',
+  'events',
+];
+
+const FLOW = ['core', 'flow'];
+const HOLDER = ['core', 'flow', 'holder'];
+
+const SCRIPTS = {
+  create: { libraries: ['core'], keys: ['hot', 'job', 'head', 'body'] },
+  add: {
+    libraries: HOLDER,
+    keys: [...ENDING, 'keys', 'order', 'head', 'body', 'deps'],
+  },
+  flip: { libraries: FLOW, keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
+  claim: {
+    libraries: [...FLOW, 'rows'],
+    keys: [...new Set<BoardKey>([...READING, 'index', 'window', 'due', 'attempts', 'outbox'])],
+  },
+  heartbeat: { libraries: ['core', 'holder'], keys: ['hot', 'lease', 'attempts', 'repeats'] },
+  note: {
+    libraries: ['core', 'holder'],
+    keys: ['hot', 'attempts', 'repeats', 'events', 'progress'],
+  },
+  submit: { libraries: HOLDER, keys: [...ENDING, 'output'] },
+  fail: { libraries: HOLDER, keys: ENDING },
+  release: { libraries: HOLDER, keys: ENDING },
+  finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
+  cancel_job: { libraries: ['core'], keys: ['hot', 'outbox', 'job'] },
+  cancel_slice: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
+  settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
+  lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
+  dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
+  sweep: { libraries: [...HOLDER, 'expire'], keys: ENDING },
+  journal_append: {
+    libraries: [...HOLDER],
+    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
+  },
+  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events'] },
+  read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
+  list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
+} as const satisfies Record<
+  string,
+  { libraries: readonly string[]; keys: readonly (BoardKey | 'journal')[] }
+>;
+
+export type ScriptName = keyof typeof SCRIPTS;
+
+const isScriptName = (name: string): name is ScriptName => name in SCRIPTS;
+const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
+
+export type RedisClient = Redis | Cluster;
+
+const luaFolder = new URL('../src/lua/', import.meta.url);
+const readLua = (name: string) => readFileSync(new URL(`${name}.lua`, luaFolder), 'utf8');
+
+/** Declares `<name>Key` locals: those passed from KEYS, all others nil, so that libraries can name any. */
+function keyLocals(keys: readonly (BoardKey | 'journal')[]): string {
+  const locals = keys.map((key) => `${key}Key`).join(', ');
+  const values = keys.map((_, i) => `KEYS[${i + 1}]`).join(', ');
+  const absent = [...BOARD_KEYS, 'journal' as const].filter((key) => !keys.includes(key));
+  return `local ${locals} = ${values}\nlocal ${absent.map((key) => `${key}Key`).join(', ')}\n`;
+}
+
+function source(name: ScriptName): string {
+  const { libraries, keys } = SCRIPTS[name];
+  return [keyLocals(keys), ...libraries.map((library) => readLua(`lib/${library}`)), readLua(name)].join(
+    '\n',
+  );
+}
+
+const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
+
+/** Runs one script of a board; `journalKey` only where the script has a journal among its keys. */
+export type RunScript = (
+  name: ScriptName,
+  keyOf: (key: BoardKey | 'journal') => string,
+  args: readonly (string | number)[],
+) => Promise<unknown>;
+
+/**
+ * Prepares all scripts for `redis`. Each call is EVALSHA with one array of arguments (a spread of many thousand
+ * overflows the stack) and falls back to EVAL when the server has lost the script (SCRIPT FLUSH, restart).
+ */
+export function prepareScripts(redis: RedisClient): RunScript {
+  const sources = new Map<
+    ScriptName,
+    { text: string; sha: string; keys: readonly (BoardKey | 'journal')[] }
+  >();
+  for (const name of SCRIPT_NAMES) {
+    const text = source(name);
+    sources.set(name, { text, sha: sha1(text), keys: SCRIPTS[name].keys });
+  }
+  return async (name, keyOf, args) => {
+    const script = sources.get(name);
+    if (script === undefined) throw new Error(`no script ${name}`);
+    const rest = [script.keys.length, ...script.keys.map(keyOf), ...args];
+    try {
+      return await redis.call('evalsha', [script.sha, ...rest]);
+    } catch (error) {
+      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return redis.call('eval', [script.text, ...rest]);
+    }
+  };
+}

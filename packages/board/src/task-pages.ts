@@ -1,0 +1,80 @@
+import type { Counts, Task, TaskListQuery } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import { BoardRecord, codesOf, countsOf, OptionalRow, toTask, withoutAbsent } from './records.ts';
+import { parseReply } from './replies.ts';
+
+const ListReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow), z.number(), z.string()]);
+const BoardReply = z.tuple([z.literal('ok'), BoardRecord]).rest(z.unknown());
+
+/** Tasks that one filtered page looks at, at most. */
+const SCAN_MOST = 2000;
+
+export interface TaskPage {
+  tasks: Task[];
+  /** Pass as `after` for the next page. */
+  nextAfter?: number;
+  asOf: string;
+  counts: Counts;
+}
+
+export type PageQuery = Pick<TaskListQuery, 'status' | 'readiness' | 'label'> & {
+  /** Number of the last task seen; 0: from the start. */
+  after: number;
+  limit: number;
+  full?: boolean;
+};
+
+/** Lists of tasks in plan order. A cursor is a task's number, so pages stay stable while tasks change. */
+export function taskPages(io: BoardIo) {
+  async function list(jobId: string, after: number, limit: number, full: boolean, codes: readonly number[]) {
+    const reply = parseReply(
+      await io.run(jobId, 'list_tasks', [after, limit, full ? 1 : 0, ...codes]),
+      ListReply,
+    );
+    const [, board, rows, last, asOf] = reply;
+    const paused = board.pauses.length > 0;
+    const tasks = rows.filter((row) => row !== undefined).map((row) => toTask(row, paused));
+    return { tasks, last, asOf, board };
+  }
+
+  /** The codes that a filter stands for; none means all tasks, undefined that nothing can match. */
+  async function codesFor(jobId: string, query: PageQuery): Promise<number[] | undefined> {
+    if (query.status === undefined && query.readiness === undefined) return [];
+    const [, board] = parseReply(await io.run(jobId, 'read_job', []), BoardReply);
+    const codes = codesOf(query, board.pauses.length > 0);
+    return codes.length === 0 ? undefined : codes;
+  }
+
+  return {
+    /**
+     * A page of tasks after number `after`; the filters are status, readiness and labels (all of them). With labels
+     * a page may be short of `limit` while more follow: at most SCAN_MOST tasks are looked at.
+     */
+    async page(jobId: string, query: PageQuery): Promise<TaskPage> {
+      const labels = [query.label ?? []].flat();
+      const codes = await codesFor(jobId, query);
+      if (codes === undefined) {
+        const { asOf, board } = await list(jobId, 0, 1, false, []);
+        return { tasks: [], asOf, counts: countsOf(board) };
+      }
+      const found: Task[] = [];
+      let after = query.after;
+      let scanned = 0;
+      for (;;) {
+        const page = await list(jobId, after, query.limit, query.full ?? false, codes);
+        const answer = { asOf: page.asOf, counts: countsOf(page.board) };
+        scanned += page.tasks.length;
+        for (const [i, task] of page.tasks.entries()) {
+          if (labels.every((label) => task.labels.includes(label))) found.push(task);
+          if (found.length < query.limit) continue;
+          const more = page.last > 0 || i < page.tasks.length - 1;
+          return withoutAbsent({ tasks: found, nextAfter: more ? task.number : undefined, ...answer });
+        }
+        after = page.last;
+        if (after === 0) return { tasks: found, ...answer };
+        if (scanned >= SCAN_MOST) return { tasks: found, nextAfter: after, ...answer };
+      }
+    },
+  };
+}

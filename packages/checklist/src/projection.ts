@@ -1,0 +1,37 @@
+import type { JournalEntry } from '@crewboard/contracts';
+import { z } from 'zod';
+import { TODO_STATUSES, type Todo } from './todos.ts';
+
+/** Names of the journal notes that the panel is derived from; notes never enter the model's messages. */
+export const TODO_WRITE_NOTE = 'todo/write';
+export const TURN_START_NOTE = 'turn/start';
+export const TURN_END_NOTE = 'turn/end';
+
+const WriteData = z.object({
+  todos: z.array(
+    z.object({ content: z.string(), status: z.enum(TODO_STATUSES), activeForm: z.string().optional() }),
+  ),
+});
+
+/** The part of a log entry that the projection reads; every journal entry has it. */
+export type PanelEntry =
+  | Pick<Extract<JournalEntry, { kind: 'start' }>, 'kind' | 'fresh'>
+  | Pick<Extract<JournalEntry, { kind: 'note' }>, 'kind' | 'name' | 'data'>
+  | { kind: Exclude<JournalEntry['kind'], 'start' | 'note'> };
+
+function next(list: readonly Todo[] | null, entry: PanelEntry): readonly Todo[] | null {
+  if (entry.kind === 'start') return entry.fresh ? null : list;
+  if (entry.kind !== 'note') return list;
+  if (entry.name === TURN_START_NOTE) return null;
+  if (entry.name !== TODO_WRITE_NOTE) return list;
+  const data = WriteData.safeParse(entry.data);
+  return data.success ? data.data.todos : list;
+}
+
+/**
+ * Returns the checklist that the log stands for: the last `todo/write`, or null before the first one, after a
+ * `turn/start` (a person's message) and after a fresh start. `turn/end` keeps it.
+ */
+export function projectTodos(entries: readonly PanelEntry[]): readonly Todo[] | null {
+  return entries.reduce<readonly Todo[] | null>(next, null);
+}

@@ -1,0 +1,165 @@
+import {
+  AddTasksAnswer,
+  type BoardEvent,
+  EventList,
+  Job,
+  type JobBody,
+  JobList,
+  JobResult,
+  type NewTask,
+  Ready,
+  ResultLine,
+  SubmitAnswer,
+  Task,
+  TaskList,
+  type TaskListQuery,
+} from '@crewboard/contracts';
+import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+export interface ClientOptions {
+  /** Such as `http://127.0.0.1:7420`. */
+  baseUrl: string;
+  apiKey?: string;
+  /** Another `fetch` than the global one. */
+  fetch?: typeof fetch;
+  /** The longest wait for an answer, 60 s by default. */
+  timeoutMs?: number;
+  /** The longest silence on a stream, 45 s by default (the server breaks it every 15 s). */
+  idleMs?: number;
+  reconnect?: Partial<Reconnect>;
+}
+
+/** What every call takes. */
+export interface CallOptions {
+  signal?: AbortSignal;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** The same key and body again is the same request: at most one job or batch comes of it. */
+  idempotencyKey?: string;
+}
+
+export interface Page {
+  cursor?: string;
+  limit?: number;
+}
+
+/**
+ * A Crewboard server. Every call throws CrewboardError with the server's code and extras; `unavailable` names
+ * the URL that could not be reached. An aborted call throws its signal's reason.
+ */
+export interface Client {
+  jobs: {
+    submit(body: JobBody, options?: WriteOptions): Promise<SubmitAnswer>;
+    get(jobId: string, options?: CallOptions): Promise<Job>;
+    list(page?: Page, options?: CallOptions): Promise<JobList>;
+    cancel(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    /** The job's result, partial while it runs. */
+    result(jobId: string, options?: CallOptions): Promise<JobResult>;
+    /** One line a task in plan order, as they come. */
+    results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
+  };
+  tasks: {
+    list(jobId: string, query?: TaskListQuery, options?: CallOptions): Promise<TaskList>;
+    get(jobId: string, taskId: string, options?: CallOptions): Promise<Task>;
+    add(jobId: string, tasks: NewTask[], options?: WriteOptions): Promise<AddTasksAnswer>;
+  };
+  /** Follows a job live, resuming over broken connections, until its terminal event. */
+  events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
+  /** A page of the log that `events` follows. */
+  listEvents(
+    jobId: string,
+    page?: { after?: string; limit?: number },
+    options?: CallOptions,
+  ): Promise<EventList>;
+  ready(options?: CallOptions): Promise<Ready>;
+}
+
+const RECONNECT: Reconnect = { tries: 10, baseMs: 250, maxMs: 10_000 };
+
+function withQuery(path: string, query: object): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined) search.append(name, String(one));
+    }
+  }
+  const text = search.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+const jobPath = (jobId: string): string => `/v1/jobs/${encodeURIComponent(jobId)}`;
+
+function writeHeaders({ idempotencyKey }: WriteOptions): Record<string, string> {
+  return idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+}
+
+async function* readResults(
+  transport: Transport,
+  jobId: string,
+  { signal }: CallOptions,
+): AsyncGenerator<ResultLine> {
+  const path = `${jobPath(jobId)}/results.jsonl`;
+  const lines = await transport.lines({ path, headers: { accept: 'application/x-ndjson' }, signal });
+  if (lines === undefined) return;
+  for await (const line of lines) yield transport.parse(ResultLine, line, path);
+}
+
+function jobCalls(transport: Transport): Client['jobs'] {
+  return {
+    submit: (body, options = {}) =>
+      transport.json(SubmitAnswer, {
+        method: 'POST',
+        path: '/v1/jobs',
+        body,
+        headers: writeHeaders(options),
+        signal: options.signal,
+      }),
+    get: (jobId, { signal } = {}) => transport.json(Job, { path: jobPath(jobId), signal }),
+    list: (page = {}, { signal } = {}) =>
+      transport.json(JobList, { path: withQuery('/v1/jobs', page), signal }),
+    cancel: (jobId, reason, { signal } = {}) =>
+      transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/cancel`, body: { reason }, signal }),
+    result: (jobId, { signal } = {}) =>
+      transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
+    results: (jobId, options = {}) => readResults(transport, jobId, options),
+  };
+}
+
+function taskCalls(transport: Transport): Client['tasks'] {
+  return {
+    list: (jobId, query = {}, { signal } = {}) =>
+      transport.json(TaskList, { path: withQuery(`${jobPath(jobId)}/tasks`, query), signal }),
+    get: (jobId, taskId, { signal } = {}) =>
+      transport.json(Task, { path: `${jobPath(jobId)}/tasks/${encodeURIComponent(taskId)}`, signal }),
+    add: (jobId, tasks, options = {}) =>
+      transport.json(AddTasksAnswer, {
+        method: 'POST',
+        path: `${jobPath(jobId)}/tasks`,
+        body: { tasks },
+        headers: writeHeaders(options),
+        signal: options.signal,
+      }),
+  };
+}
+
+/** Returns a client of the server at `baseUrl`; it holds no connection of its own. */
+export function createClient(options: ClientOptions): Client {
+  const transport = createTransport({
+    baseUrl: options.baseUrl,
+    apiKey: options.apiKey,
+    fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    timeoutMs: options.timeoutMs ?? 60_000,
+    idleMs: options.idleMs ?? 45_000,
+  });
+  const reconnect = { ...RECONNECT, ...options.reconnect };
+  return {
+    jobs: jobCalls(transport),
+    tasks: taskCalls(transport),
+    events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
+    listEvents: (jobId, page = {}, { signal } = {}) =>
+      transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
+    ready: ({ signal } = {}) => transport.json(Ready, { path: '/readyz', alsoAnswers: 503, signal }),
+  };
+}

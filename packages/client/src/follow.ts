@@ -1,0 +1,112 @@
+import { BoardEvent, CrewboardError, TERMINAL_EVENT_TYPES } from '@crewboard/contracts';
+import { readMessages } from './sse.ts';
+import type { Transport } from './transport.ts';
+
+export interface FollowOptions {
+  /** The ID of the last event already known, or `now` for new ones only; absent: from the start. */
+  after?: string | undefined;
+  /** Ends the iteration quietly. */
+  signal?: AbortSignal | undefined;
+  /**
+   * Called when the log does not hold `after` any more: read the tasks anew, what follows comes after `asOf`.
+   * Without it that is an error.
+   */
+  onResync?: ((asOf: string) => void) | undefined;
+}
+
+/** Bounds of reconnecting: tries in a row without an event, the first and the longest wait. */
+export interface Reconnect {
+  tries: number;
+  baseMs: number;
+  maxMs: number;
+}
+
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof CrewboardError) || error.retry !== 'later') return false;
+  return error.code === 'unavailable' || error.code === 'rate_limited';
+}
+
+/** Waits `ms`, or less when `signal` aborts. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return;
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    function done(): void {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    }
+    signal?.addEventListener('abort', done);
+  });
+}
+
+function waitMs({ baseMs, maxMs }: Reconnect, failures: number): number {
+  // Half of it random, so that the watchers of a restarted server do not come back all at once.
+  return Math.min(maxMs, baseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+}
+
+function missing(after: string | undefined, jobId: string, asOf: string): CrewboardError {
+  const detail = `Event ${after} is not in the log of ${jobId} any more: list its tasks and follow from ${asOf}.`;
+  return new CrewboardError('not_found', detail, { asOf });
+}
+
+function request(jobId: string, after: string | undefined, signal: AbortSignal | undefined) {
+  return {
+    path: `/v1/jobs/${encodeURIComponent(jobId)}/events${after === 'now' ? '?after=now' : ''}`,
+    headers: {
+      accept: 'text/event-stream',
+      ...(after === undefined || after === 'now' ? {} : { 'last-event-id': after }),
+    },
+    signal,
+  };
+}
+
+/**
+ * Follows a job's events and ends after the terminal one. A connection that breaks is opened again from the
+ * last event seen, each event once, until `reconnect.tries` in a row brought nothing; the first connection is
+ * tried once. Throws CrewboardError, `unavailable` when the server stays away.
+ */
+export async function* followEvents(
+  transport: Transport,
+  jobId: string,
+  { after, signal, onResync }: FollowOptions,
+  reconnect: Reconnect,
+): AsyncGenerator<BoardEvent> {
+  let last = after;
+  let ended = false;
+  let connected = false;
+  for (let failures = 0; !signal?.aborted; await pause(waitMs(reconnect, failures), signal)) {
+    try {
+      const call = request(jobId, last, signal);
+      const lines = await transport.lines(call);
+      if (lines === undefined) return;
+      connected = true;
+      for await (const message of readMessages(lines)) {
+        failures = 0;
+        if (message.event === 'resync') {
+          const asOf = message.id ?? '';
+          if (onResync === undefined) throw missing(last, jobId, asOf);
+          last = asOf;
+          onResync(asOf);
+          continue;
+        }
+        const event = transport.parse(BoardEvent, message.data, call.path);
+        last = event.id;
+        ended = TERMINAL_EVENT_TYPES.includes(event.type);
+        yield event;
+      }
+      // Only a stream that the server itself ended is over: a cut one may have been reopened meanwhile.
+      if (ended) return;
+    } catch (error) {
+      if (signal?.aborted) return;
+      if (!connected || !isPassing(error) || failures >= reconnect.tries) throw error;
+    }
+    failures += 1;
+    if (failures > reconnect.tries) {
+      throw new CrewboardError(
+        'unavailable',
+        `The event stream of ${jobId} keeps ending early: try again later.`,
+      );
+    }
+  }
+}

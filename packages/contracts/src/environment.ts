@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { CrewboardError } from './errors.ts';
+
+const int = (fallback: number, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).default(fallback);
+const url = z.url({ protocol: /^https?$/ });
+
+/** Every environment variable that Crewboard reads, with its default (DESIGN section 15). */
+export const Environment = z.object({
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  ANTHROPIC_API_KEY: z.string().min(1).optional(),
+  ANTHROPIC_BASE_URL: url.optional(),
+  CREWBOARD_URL: url.optional(),
+  CREWBOARD_PORT: int(7420, 0, 65_535),
+  CREWBOARD_HOST: z.string().min(1).default('127.0.0.1'),
+  CREWBOARD_DATA_DIR: z.string().min(1).default('.crewboard'),
+  CREWBOARD_API_KEY: z.string().min(16, 'must be at least 16 characters').optional(),
+  CREWBOARD_PREFIX: z
+    .string()
+    .regex(/^\{[\w.-]{1,40}\}$/, 'must be a name in braces, such as {crewboard}')
+    .default('{crewboard}'),
+  CREWBOARD_LEAD_MODEL: z.string().min(1).default('claude-opus-5-5'),
+  CREWBOARD_WORKER_MODEL: z.string().min(1).default('claude-sonnet-5-5'),
+  CREWBOARD_CONCURRENCY: int(8, 1, 1000),
+  CREWBOARD_LEASE_MS: int(30_000, 200, 3_600_000),
+  CREWBOARD_EXTERNAL_LEASE_MS: int(900_000, 1000, 86_400_000),
+  CREWBOARD_INFRA_STRIKES: int(3, 1, 100),
+  CREWBOARD_MODEL_TRIES: int(6, 1, 100),
+  CREWBOARD_MODEL_RETRY_MS: int(120_000, 0, 3_600_000),
+  CREWBOARD_PARK_MS: int(60_000, 10, 600_000),
+  CREWBOARD_MODEL_IDLE_MS: int(60_000, 100, 3_600_000),
+  CREWBOARD_LEAD_COALESCE_MS: int(5000, 0, 600_000),
+  CREWBOARD_WORKSPACES: z.string().optional(),
+  CREWBOARD_COMMANDS: z.enum(['off', 'sandbox', 'host']).optional(),
+  CREWBOARD_BODY_LIMIT: int(4_194_304, 1024, 1_073_741_824),
+  CREWBOARD_RETENTION_DAYS: int(30, 0, 3650),
+  CREWBOARD_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Set by `crewboard up` for its children: where its simulated Messages API listens. */
+  CREWBOARD_SIMULATED_MODEL_URL: url.optional(),
+});
+export type Environment = z.infer<typeof Environment>;
+
+/**
+ * Parses the process environment. An empty variable counts as absent.
+ * Throws `invalid_argument` naming the variable that is wrong.
+ */
+export function parseEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const present = Object.fromEntries(
+    Object.keys(Environment.shape)
+      .map((name) => [name, variables[name]] as const)
+      .filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = Environment.safeParse(present);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new CrewboardError('invalid_argument', `${String(issue?.path[0])}: ${issue?.message}`);
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import { TaskId } from './ids.ts';
+import { boundedJson } from './json.ts';
+import { BlockKind, Evidence, NewTask, TaskLimits } from './task.ts';
+import { boundedText, requiredText, titleText } from './text.ts';
+
+const version = z.number().int().positive();
+const reason = requiredText(2048);
+
+/** `board_plan`: one batch of changes, all or nothing. */
+export const PlanOp = z.discriminatedUnion('op', [
+  NewTask.extend({ op: z.literal('add') }),
+  NewTask.omit({ key: true, dependsOn: true })
+    .partial()
+    .extend({ op: z.literal('edit'), taskId: TaskId, version, limits: TaskLimits.optional() }),
+  z.strictObject({
+    op: z.literal('set_dependencies'),
+    taskId: TaskId,
+    version,
+    dependsOn: NewTask.shape.dependsOn.unwrap(),
+  }),
+  z.strictObject({
+    op: z.literal('cancel'),
+    taskId: TaskId,
+    version,
+    reason,
+    dependents: z.enum(['hold', 'cancel']).optional(),
+  }),
+  z.strictObject({ op: z.literal('reopen'), taskId: TaskId, version, reason }),
+]);
+export type PlanOp = z.infer<typeof PlanOp>;
+
+export const BoardPlanInput = z.strictObject({
+  ops: z.array(PlanOp).min(1).max(1000),
+  dryRun: z.boolean().optional(),
+});
+export type BoardPlanInput = z.infer<typeof BoardPlanInput>;
+
+export const BOARD_VIEWS = [
+  'ready',
+  'active',
+  'blocked',
+  'review',
+  'unreachable',
+  'failed',
+  'proposed',
+  'done',
+  'all',
+] as const;
+
+export const BoardListInput = z.strictObject({
+  view: z.enum(BOARD_VIEWS).optional(),
+  label: z.string().max(64).optional(),
+  owner: z.string().max(200).optional(),
+  cursor: z.string().max(100).optional(),
+  limit: z.number().int().min(1).max(50).optional(),
+});
+export type BoardListInput = z.infer<typeof BoardListInput>;
+
+export const BoardGetInput = z.strictObject({
+  taskId: TaskId,
+  include: z
+    .array(z.enum(['attempts', 'events', 'evidence', 'dependencies']))
+    .max(4)
+    .optional(),
+});
+export type BoardGetInput = z.infer<typeof BoardGetInput>;
+
+export const BoardResolveInput = z.strictObject({
+  taskId: TaskId,
+  version,
+  decision: z.enum(['unblock', 'approve', 'reject', 'retry']),
+  text: boundedText(4096).optional(),
+});
+
+export const SubmitPlanInput = z.strictObject({
+  tasks: z.array(NewTask).min(1).max(1000),
+  text: boundedText(16_384).optional(),
+});
+export const AskUserInput = z.strictObject({ question: requiredText(4096) });
+export const BoardWaitInput = z.strictObject({});
+
+export const FinishJobInput = z.strictObject({
+  summary: requiredText(2048),
+  output: boundedJson(65_536).optional(),
+  waive: z
+    .array(z.strictObject({ taskId: TaskId, reason }))
+    .max(1000)
+    .optional(),
+});
+export type FinishJobInput = z.infer<typeof FinishJobInput>;
+
+export const BoardNoteInput = z.strictObject({
+  taskId: TaskId,
+  text: requiredText(2048),
+  progress: boundedText(200).optional(),
+});
+export const BoardBlockInput = z.strictObject({
+  taskId: TaskId,
+  kind: BlockKind,
+  reason,
+  on: TaskId.optional(),
+});
+export const BoardSubmitInput = z.strictObject({
+  taskId: TaskId,
+  summary: requiredText(2048),
+  output: boundedJson(65_536).optional(),
+  evidence: z.array(Evidence).max(100).optional(),
+  artifacts: z.array(boundedText(512)).max(100).optional(),
+});
+export type BoardSubmitInput = z.infer<typeof BoardSubmitInput>;
+export const BoardFailInput = z.strictObject({
+  taskId: TaskId,
+  reason,
+  retryable: z.boolean().optional(),
+});
+export const BoardProposeInput = z.strictObject({
+  title: titleText(),
+  instructions: boundedText(16_384).optional(),
+  dependsOn: NewTask.shape.dependsOn,
+});
+
+const offset = z.number().int().nonnegative();
+const path = requiredText(4096);
+
+export const ReadFileInput = z.strictObject({
+  path,
+  offset: offset.optional(),
+  limit: z.number().int().min(1).max(100_000).optional(),
+});
+export const ListFilesInput = z.strictObject({
+  glob: requiredText(1024).optional(),
+  limit: z.number().int().min(1).max(10_000).optional(),
+});
+export const SearchFilesInput = z.strictObject({
+  pattern: requiredText(1024),
+  glob: requiredText(1024).optional(),
+  limit: z.number().int().min(1).max(1000).optional(),
+});
+export const WriteFileInput = z.strictObject({ path, content: z.string() });
+export const EditFileInput = z.strictObject({ path, find: z.string().min(1), replace: z.string() });
+export const RunCommandInput = z.strictObject({
+  command: requiredText(16_384),
+  timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
+});
+export const ReadArtifactInput = z.strictObject({
+  ref: requiredText(512),
+  offset: offset.optional(),
+  limit: z.number().int().min(1).max(100_000).optional(),
+});
+export const WriteArtifactInput = z.strictObject({ path: requiredText(512), content: z.string() });

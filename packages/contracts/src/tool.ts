@@ -1,0 +1,44 @@
+import type { z } from 'zod';
+import type { FailureClass } from './task.ts';
+
+/** Why a tool call ends its attempt. The harness of that agent gives it its meaning. */
+export type AttemptEnd =
+  | { kind: 'done' }
+  | { kind: 'parked'; reason: string }
+  | { kind: 'failed'; class: FailureClass; reason: string };
+
+/**
+ * What a tool answers. `content` goes to the model (empty becomes "(no output)"). `end` ends the attempt: the
+ * call's result is then not journalled (its claim may be over) and no later call of the turn runs.
+ */
+export interface ToolAnswer {
+  content: string;
+  isError?: boolean;
+  end?: AttemptEnd;
+}
+
+export interface ToolContext {
+  /** Aborted on timeout, cancellation and loss of the claim; a tool stops its work and children then. */
+  signal: AbortSignal;
+  toolUseId: string;
+  /** `<journal index of the reply>/<toolUseId>`: the same after a crash, so board writes can be re-sent safely. */
+  requestId: string;
+}
+
+/**
+ * One tool of an agent. `inputSchema` both validates and is published as JSON Schema. `execute` may throw: a
+ * CrewboardError becomes its JSON as an `is_error` result, anything else its message.
+ */
+export interface Tool<Input = unknown> {
+  name: string;
+  description: string;
+  inputSchema: z.ZodType<Input>;
+  /** Safe to run again after a crash with unknown end; also allowed in plan mode. */
+  readOnly: boolean;
+  /** Board writes are not read-only but carry a requestId: after a crash they are re-sent, never "unknown". */
+  idempotent?: boolean;
+  /** May end the attempt: runs alone, after all other calls of its turn. */
+  endsAttempt?: boolean;
+  timeoutMs?: number;
+  execute(input: Input, context: ToolContext): Promise<ToolAnswer>;
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { CrewboardError } from '@crewboard/contracts';
+import { expect, test } from 'vitest';
+import { fakeService } from './fake-service.ts';
+import { AS_ADMIN, openApp } from './open-app.ts';
+import { JOB_ID } from './records.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function post(url: string, body: RequestInit['body'], headers: Record<string, string> = JSON_TYPE) {
+  return fetch(`${url}/v1/jobs`, {
+    method: 'POST',
+    headers: { ...AS_ADMIN, ...headers },
+    body: body ?? null,
+  });
+}
+
+test.each([
+  ['half an object', '{"goal":'],
+  ['a prototype key', '{"goal":"x","__proto__":{"a":1}}'],
+  ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+])('a body that is not good JSON is invalid_argument: %s', async (_, body) => {
+  await using app = await openApp();
+  const answer = await post(app.url, body);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({
+    code: 'invalid_argument',
+    detail: expect.stringContaining('JSON'),
+  });
+});
+
+test.each([['text/plain'], ['application/x-www-form-urlencoded'], ['application/xml']])(
+  'a body of type %s is unsupported_media_type',
+  async (type) => {
+    await using app = await openApp();
+    const answer = await post(app.url, '{"goal":"x"}', { 'content-type': type });
+    expect(answer.status).toBe(415);
+    expect(await answer.json()).toMatchObject({
+      code: 'unsupported_media_type',
+      allowed: ['application/json'],
+    });
+  },
+);
+
+test('a body of 5 MB is payload_too_large with the limit, and the sender gets to read it', async () => {
+  await using app = await openApp();
+  const answer = await post(app.url, JSON.stringify({ goal: 'x'.repeat(5 * 1024 * 1024) }));
+  expect(answer.status).toBe(413);
+  expect(await answer.json()).toMatchObject({ code: 'payload_too_large', limitBytes: 4_194_304 });
+});
+
+test('a body of unknown length is cut off at the limit', async () => {
+  await using app = await openApp();
+  const chunk = Buffer.alloc(1024 * 1024, 32);
+  const socket = connect(app.port, '127.0.0.1');
+  socket.write(
+    `POST /v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${AS_ADMIN.authorization}\r\n` +
+      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+  );
+  for (let n = 0; n < 6; n++) {
+    socket.write(`${chunk.length.toString(16)}\r\n`);
+    socket.write(chunk);
+    socket.write('\r\n');
+  }
+  socket.write('0\r\n\r\n');
+  const [answer]: Buffer[] = await once(socket, 'data');
+  socket.destroy();
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 413 /);
+});
+
+test.each([['/nowhere'], ['/v1'], ['/v1/jobs/'], ['//v1/jobs'], [`/v1/jobs/${JOB_ID}/nothing`]])(
+  'the unknown path %s is not_found',
+  async (path) => {
+    await using app = await openApp();
+    const answer = await app.raw(path, { headers: AS_ADMIN });
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.text)).toMatchObject({ code: 'not_found' });
+  },
+);
+
+test.each([
+  ['DELETE', '/v1/jobs', 'POST, GET, HEAD'],
+  ['PUT', `/v1/jobs/${JOB_ID}`, 'GET, HEAD'],
+  ['OPTIONS', `/v1/jobs/${JOB_ID}`, 'GET, HEAD'],
+  ['GET', `/v1/jobs/${JOB_ID}/cancel`, 'POST'],
+  ['HEAD', `/v1/jobs/${JOB_ID}/events`, 'GET'],
+  ['POST', '/healthz', 'GET, HEAD'],
+])('%s %s is method_not_allowed, with the methods that are', async (method, path, allow) => {
+  await using app = await openApp();
+  const answer = await app.raw(path, { method, headers: AS_ADMIN });
+  expect(answer.status).toBe(405);
+  expect(answer.headers.allow?.split(', ').toSorted()).toEqual(allow.split(', ').toSorted());
+});
+
+test('an unforeseen error is unavailable, shows no internals and is logged', async () => {
+  const { service } = fakeService();
+  const broken = {
+    ...service,
+    getJob: () => Promise.reject(new Error('ECONNREFUSED redis://:s3cret@10.0.0.7')),
+  };
+  await using app = await openApp({ service: broken });
+  const answer = await fetch(`${app.url}/v1/jobs/${JOB_ID}`, { headers: AS_ADMIN });
+  expect(answer.status).toBe(503);
+  const text = await answer.text();
+  expect(JSON.parse(text)).toMatchObject({ code: 'unavailable', retry: 'later' });
+  expect(text).not.toContain('ECONNREFUSED');
+  expect(app.logged()).toContain('ECONNREFUSED');
+});
+
+test("the service's own error keeps its code and extras", async () => {
+  const { service } = fakeService();
+  const refusal = new CrewboardError('terminal', 'The job has ended.', { current: { status: 'failed' } });
+  await using app = await openApp({ service: { ...service, cancelJob: () => Promise.reject(refusal) } });
+  const answer = await fetch(`${app.url}/v1/jobs/${JOB_ID}/cancel`, { method: 'POST', headers: AS_ADMIN });
+  expect(answer.status).toBe(409);
+  expect(await answer.json()).toEqual({
+    type: 'https://crewboard.dev/errors/terminal',
+    title: 'terminal',
+    status: 409,
+    code: 'terminal',
+    detail: 'The job has ended.',
+    retry: 'never',
+    current: { status: 'failed' },
+  });
+});

@@ -1,0 +1,73 @@
+import { type Boards, type Claimed, type Hold, openBoards } from '@crewboard/board';
+import {
+  type Actor,
+  DEFAULT_LIMITS,
+  type JobLimitsInput,
+  type JobSpec,
+  type NewTask,
+  newJobId,
+  newSecret,
+} from '@crewboard/contracts';
+import { openTestRedis, type TestRedis } from './redis.ts';
+
+export const ANN: Actor = { kind: 'user', id: 'ann' };
+
+/** A board store on the test Redis with a prefix of its own, and the moves that most board tests begin with. */
+export interface BoardFixture extends AsyncDisposable {
+  store: TestRedis;
+  boards: Boards;
+  /** Makes and flips a job with these tasks and no lead; `lead: true` adds task 0. */
+  job(
+    tasks: readonly NewTask[],
+    options?: { limits?: JobLimitsInput; lead?: boolean; allowParallelInProgress?: boolean; flip?: boolean },
+  ): Promise<{ jobId: string; ids: Record<string, string> }>;
+  /** Claims as a built-in sub-agent. */
+  claim(jobId: string, taskId: string, id?: string, leaseMs?: number): Promise<Claimed & { hold: Hold }>;
+}
+
+export async function openBoardFixture(): Promise<BoardFixture> {
+  const store = openTestRedis();
+  const boards = openBoards(store.redis, store.prefix);
+  return {
+    store,
+    boards,
+    async job(tasks, options = {}) {
+      const spec: JobSpec = {
+        v: 1,
+        id: newJobId(),
+        project: 'default',
+        title: 'A job',
+        models: { lead: 'claude-opus-5-5', worker: 'claude-sonnet-5-5' },
+        limits: { ...DEFAULT_LIMITS, ...options.limits },
+        allowParallelInProgress: options.allowParallelInProgress ?? true,
+        tools: [],
+        provider: 'anthropic',
+        createdBy: 'ann',
+      };
+      const lead = options.lead ? { title: 'A job', instructions: 'Do it', by: ANN } : undefined;
+      await boards.create(spec, { coalesceMs: 0, hold: false, ...(lead === undefined ? {} : { lead }) });
+      if (tasks.length > 0)
+        await boards.stage(spec.id, { tasks, by: ANN, maxAttempts: spec.limits.maxAttempts });
+      if (options.flip !== false) await boards.flip(spec.id, ANN);
+      const ids: Record<string, string> = {};
+      const page = await boards.page(spec.id, { after: 0, limit: 100 });
+      for (const task of page.tasks) ids[task.key ?? task.title] = task.id;
+      return { jobId: spec.id, ids };
+    },
+    async claim(jobId, taskId, id = 'worker-1', leaseMs = 30_000) {
+      const kind = (await boards.job(jobId)).lead === taskId ? 'lead' : 'sub-agent';
+      const claimed = await boards.claim(jobId, {
+        taskId,
+        owner: { kind, id },
+        secret: newSecret(),
+        requestId: newSecret(),
+        leaseMs,
+      });
+      if (claimed === undefined) throw new Error('nothing was claimed');
+      return { ...claimed, hold: { jobId, taskId, token: claimed.token } };
+    },
+    async [Symbol.asyncDispose]() {
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
