@@ -45,11 +45,12 @@ test.each(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'PROPFIND'])(
   '%s without a key or with a wrong one is 401 on every spelling of every path',
   async (method) => {
     await using app = await openApp();
-    const attempts = GUARDED.flatMap((path) => [
-      { path, headers: {} },
-      { path, headers: bearer('wrong-key-0123456789') },
-      { path, headers: { origin: 'http://evil.example' } },
-    ]);
+    const withoutKey: Record<string, string>[] = [
+      {},
+      bearer('wrong-key-0123456789'),
+      { origin: 'http://evil.example' },
+    ];
+    const attempts = GUARDED.flatMap((path) => withoutKey.map((headers) => ({ path, headers })));
     for (const { path, headers } of attempts) {
       const answer = await app.raw(path, { method, headers });
       expect({ path, headers, status: answer.status }).toEqual({ path, headers, status: 401 });
@@ -74,7 +75,7 @@ test.each([
   ['Basic !!!'],
 ])('the Authorization %j is 401 with problem+json', async (authorization) => {
   await using app = await openApp();
-  const headers = authorization === undefined ? {} : { authorization };
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   for (const path of ['/v1/jobs', '/admin/queues/api/queues']) {
     const answer = await app.raw(path, { headers });
     expect(answer.status).toBe(401);
@@ -153,7 +154,8 @@ test('every name of this machine is good as Host and Origin', async () => {
   await using app = await openApp();
   for (const name of ['localhost', '127.0.0.1', '[::1]']) {
     const host = `${name}:${app.port}`;
-    for (const headers of [{ host }, { host, origin: `http://${host}` }, { host: name }]) {
+    const good: Record<string, string>[] = [{ host }, { host, origin: `http://${host}` }, { host: name }];
+    for (const headers of good) {
       expect((await app.raw('/v1/jobs', { headers: { ...AS_ADMIN, ...headers } })).status).toBe(200);
     }
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, test } from 'vitest';
 import { z } from 'zod';
+import { readConfig } from '../../apps/cli/src/config.ts';
 import { exists } from '../../apps/cli/src/local/process-identity.ts';
 import { openTestFolder, type TestFolder } from './support/folder.ts';
 import { startProcess, type TestProcess, untilGone } from './support/processes.ts';
@@ -19,7 +20,7 @@ function startSupervisor(folder: TestFolder, variables: Record<string, string> =
   return startProcess(['--conditions=source', '--import', 'tsx', SUPERVISOR, String(port)], {
     cwd: ROOT,
     env: {
-      PATH: process.env.PATH ?? '',
+      PATH: readConfig().childVariables.PATH ?? '',
       CREWBOARD_DATA_DIR: join(folder.path, 'data'),
       REDIS_URL: inject('redisUrl'),
       ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
@@ -86,7 +87,7 @@ test.runIf(hasServer)('adopts the Redis of a supervisor that was killed with -9,
   await first.ended;
   await using second = startSupervisor(folder, { REDIS_URL: '' });
   const after = await ready(second);
-  expect(after.pids['redis']).toBe(before.pids['redis']);
+  expect(after.pids.redis).toBe(before.pids.redis);
   expect(second.stderr()).toContain('took over the Redis');
   second.child.kill('SIGINT');
   expect(await second.ended).toBe(0);
@@ -120,7 +121,7 @@ test('hands children what they need of the environment and no more', async () =>
     CREWBOARD_LOG_LEVEL: 'warn',
   });
   const { pids } = await ready(supervisor);
-  const variables = await readFile(`/proc/${pids['api']}/environ`, 'utf8');
+  const variables = await readFile(`/proc/${pids.api}/environ`, 'utf8');
   expect(variables).toContain(`REDIS_URL=${inject('redisUrl')}`);
   expect(variables).toContain('CREWBOARD_LOG_LEVEL=warn');
   expect(variables).toMatch(/CREWBOARD_API_KEY=cb_\w{24}/);

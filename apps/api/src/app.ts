@@ -16,6 +16,7 @@ import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { resultRoutes } from './routes/results.ts';
 import { taskRoutes } from './routes/tasks.ts';
+import { dropSilentConnectionsOnClose } from './silent-connections.ts';
 import { openStreams } from './streams.ts';
 
 declare module 'fastify' {
@@ -103,5 +104,6 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   registerRoutes(app, routeTable(service, sseCommentMs), streams);
   mountBullBoard(app, queues, bodyLimitBytes);
   app.addHook('preClose', async () => streams.endAll());
+  dropSilentConnectionsOnClose(app);
   return app;
 }

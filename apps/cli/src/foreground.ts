@@ -24,25 +24,25 @@ async function tellSupervisor(message: ChildMessage): Promise<void> {
  */
 export async function runInForeground(start: () => Promise<Stoppable>): Promise<void> {
   const ending = new AbortController();
-  const end = () => {
+  const onSignal = () => {
     if (ending.signal.aborted) process.exit(1);
     ending.abort();
   };
-  for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, end);
-  // One that ends with its supervisor may get the supervisor's SIGTERM as well: that is no second request.
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  for (const name of signals) process.on(name, onSignal);
   process.once('disconnect', () => ending.abort());
-
-  let running: Stoppable;
   try {
-    running = await start();
+    const running = await start();
+    await tellSupervisor({ type: 'ready', ...(running.url === undefined ? {} : { url: running.url }) });
+    if (!ending.signal.aborted) await once(ending.signal, 'abort');
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    await running.stop();
   } catch (error) {
     await tellSupervisor({ type: 'failed', detail: explain(error) });
     throw error;
+  } finally {
+    for (const name of signals) process.off(name, onSignal);
+    // An open channel would keep this process alive.
+    if (process.connected) process.disconnect();
   }
-  await tellSupervisor({ type: 'ready', ...(running.url === undefined ? {} : { url: running.url }) });
-  if (!ending.signal.aborted) await once(ending.signal, 'abort');
-
-  setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
-  await running.stop();
-  if (process.connected) process.disconnect();
 }

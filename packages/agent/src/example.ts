@@ -2,12 +2,12 @@ import { z } from 'zod';
 
 const JsonSchema = z.looseObject({
   type: z.string().optional(),
-  const: z.unknown(),
+  const: z.unknown().optional(),
   enum: z.array(z.unknown()).optional(),
   examples: z.array(z.unknown()).optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
   required: z.array(z.string()).optional(),
-  items: z.unknown(),
+  items: z.unknown().optional(),
   anyOf: z.array(z.unknown()).optional(),
   oneOf: z.array(z.unknown()).optional(),
   minimum: z.number().optional(),

@@ -1,5 +1,4 @@
 import { type Attempt, Attempt as AttemptSchema, isoTime } from '@crewboard/contracts';
-import { unpack } from 'msgpackr';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseOwner, withoutAbsent } from './records.ts';
@@ -14,6 +13,8 @@ const AttemptRow = z.tuple([
   z.string(),
 ]);
 
+const AttemptRows = z.array(z.union([z.array(z.never()).length(0), AttemptRow]));
+
 /** The records of attempts, one a claim. */
 export function attemptRecords(io: BoardIo) {
   return {
@@ -22,12 +23,16 @@ export function attemptRecords(io: BoardIo) {
       const first = Math.max(1, attemptsSoFar - most + 1);
       const numbers = Array.from({ length: attemptsSoFar - first + 1 }, (_, i) => first + i);
       if (numbers.length === 0) return [];
-      const packed = await io.guard(() =>
-        io.redis.hmgetBuffer(io.keys.board(jobId, 'attempts'), ...numbers.map((n) => `${taskId}:${n}`)),
+      const rows = AttemptRows.parse(
+        await io.run(
+          jobId,
+          'read_attempts',
+          numbers.map((n) => `${taskId}:${n}`),
+        ),
       );
-      return packed.flatMap((buffer, i) => {
-        if (buffer === null) return [];
-        const [, owner, startedAt, endedAt, outcome, failureClass, reason] = AttemptRow.parse(unpack(buffer));
+      return rows.flatMap((row, i) => {
+        if (row.length === 0) return [];
+        const [, owner, startedAt, endedAt, outcome, failureClass, reason] = row;
         const attempt = {
           attempt: numbers[i] ?? 0,
           owner: parseOwner(owner),

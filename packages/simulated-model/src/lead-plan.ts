@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cutUtf8, utf8Bytes } from '@crewboard/contracts';
 import { type Conversation, callsOf, errorOf, type Move } from './conversation.ts';
-import type { LeadView } from './lead-view.ts';
+import { isRejectedPlan, type LeadView } from './lead-view.ts';
 import { tokensOf } from './usage.ts';
 
 export const COMBINE_KEY = 'combine';
@@ -9,6 +9,7 @@ export const COMBINE_LABEL = 'combine';
 const PAGE_PREFIX = 'page:';
 const PART_PREFIX = 'combine:';
 const OPS_A_CALL = 100;
+const MAX_PROPOSALS = 3;
 /** `submit_plan` takes one plan of at most this many tasks. */
 const TASKS_A_PLAN = 1000;
 /** More pages than this are combined in parts first: one task should not have to fetch thousands of results. */
@@ -95,22 +96,24 @@ export function hasGivenTasks({ firstBoard, planned }: LeadView): boolean {
   return planned.size === 0 && tasks.length > 0 && !tasks.some(({ key }) => isOurs(key));
 }
 
+/** Proposes the plan; a rejected one is proposed again, with the answer in view, but not for ever. */
 function submitPlan(conversation: Conversation, plan: readonly Op[]): Move {
+  const rejected = callsOf(conversation, 'submit_plan').filter(isRejectedPlan);
+  const answer = cutUtf8(rejected.at(-1)?.result ?? '', 500);
+  if (rejected.length >= MAX_PROPOSALS) {
+    return { say: `My plan was rejected ${rejected.length} times, the last time with: ${answer}`, calls: [] };
+  }
   const pages = plan.filter(({ key }) => key.startsWith(PAGE_PREFIX));
   const shown = plan.length <= TASKS_A_PLAN ? plan : wholePlan(pathsOf(pages.slice(0, TASKS_A_PLAN - 10)));
-  const rejected = callsOf(conversation, 'submit_plan').at(-1);
-  const answer =
-    rejected === undefined ? '' : ` After the answer "${cutUtf8(rejected.result, 500)}" I propose it again.`;
   const left = plan.length - shown.length;
-  const cut = left > 0 ? ` ${left} more do not fit in one plan.` : '';
+  const text = [
+    'One task a file, then one that combines them.',
+    ...(left > 0 ? [`${left} more do not fit in one plan.`] : []),
+    ...(answer === '' ? [] : [`I have no other plan than the one you answered with: ${answer}`]),
+  ].join(' ');
   return {
     say: 'The plan needs approval first.',
-    calls: [
-      {
-        name: 'submit_plan',
-        input: { tasks: shown, text: `One task a file, then one that combines them.${cut}${answer}` },
-      },
-    ],
+    calls: [{ name: 'submit_plan', input: { tasks: shown, text } }],
   };
 }
 

@@ -73,6 +73,11 @@ function pathsIn(result: string): string[] {
   });
 }
 
+/** True when people answered a proposed plan with a no. */
+export function isRejectedPlan({ name, isError, result }: Exchange): boolean {
+  return name === 'submit_plan' && (isError || /reject/i.test(result));
+}
+
 function plannedKeys(conversation: Conversation): Map<string, string | undefined> {
   const planned = new Map<string, string | undefined>();
   const plans = [
@@ -82,6 +87,7 @@ function plannedKeys(conversation: Conversation): Map<string, string | undefined
   for (const { call, list } of plans) {
     // A key that is taken is on the board, if with other words: as good as planned.
     if (call.isError && !call.result.includes('duplicate_key')) continue;
+    if (isRejectedPlan(call)) continue;
     const created = parseAs(Created, call.result)?.created ?? {};
     for (const { key } of Ops.parse(list)) if (key !== undefined) planned.set(key, created[key]);
   }

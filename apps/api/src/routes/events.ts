@@ -40,6 +40,9 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
           }
           return json(await service.listEvents(caller, params.id, query.after, query.limit));
         }
+        if (query.limit !== undefined) {
+          throw new CrewboardError('invalid_argument', '"limit" is for the list: send "Accept: application/json".');
+        }
         // A browser that reconnects repeats the first URL and adds the header, so the header is the newer word.
         const after = headers['last-event-id'] ?? query.after;
         // Asked before the stream opens, so that a missing job is a 404.

@@ -15,7 +15,7 @@ export interface InstanceRedis {
 
 async function useExternal(start: Start, url: string): Promise<InstanceRedis> {
   const shown = withoutPassword(url);
-  const facts = await probeRedis(url, { withinMs: 5000, signal: start.signal }).catch((error) => {
+  const facts = await probeRedis(url, { withinMs: 3000, signal: start.signal }).catch((error) => {
     const fix = 'check REDIS_URL, or unset it to let crewboard start a Redis of its own';
     throw new CrewboardError(
       'unavailable',

@@ -23,51 +23,56 @@ async function configValue(redis: Redis, name: string): Promise<string | undefin
   return typeof value === 'string' ? value : undefined;
 }
 
+async function readFacts(redis: Redis): Promise<RedisFacts> {
+  const server = await redis.info('server');
+  const memory = await redis.info('memory').catch(() => '');
+  return {
+    version: infoField(server, 'redis_version'),
+    pid: Number(infoField(server, 'process_id')) || undefined,
+    dir: await configValue(redis, 'dir'),
+    maxmemoryPolicy: (await configValue(redis, 'maxmemory-policy')) ?? infoField(memory, 'maxmemory_policy'),
+  };
+}
+
+export interface ProbeOptions {
+  /** How long to wait for it to listen. */
+  withinMs: number;
+  /** Waits for it to have read its data, too. */
+  waitForLoading?: boolean;
+  signal?: AbortSignal;
+}
+
 /**
  * Connects to the Redis at `url` for one look and returns its facts.
- * Waits up to `withinMs` for it to listen and, with `waitForLoading`, to have read its data.
- * Rejects with the connection's error when it is out of reach.
+ * Rejects with the connection's last error when it is out of reach.
  */
-export async function probeRedis(
-  url: string,
-  {
-    withinMs,
-    waitForLoading = false,
-    signal,
-  }: { withinMs: number; waitForLoading?: boolean; signal?: AbortSignal },
-): Promise<RedisFacts> {
-  const deadline = performance.now() + withinMs;
-  let lastError = new Error(`no answer within ${withinMs} ms`);
+export async function probeRedis(url: string, options: ProbeOptions): Promise<RedisFacts> {
+  const { withinMs, waitForLoading = false, signal } = options;
   const redis = new Redis(url, {
     lazyConnect: true,
     enableReadyCheck: waitForLoading,
     connectTimeout: withinMs,
     maxLoadingRetryTime: 200,
     maxRetriesPerRequest: null,
-    retryStrategy: () => (performance.now() < deadline ? 25 : null),
+    retryStrategy: () => 25,
   });
+  let lastError = new Error(`no answer within ${withinMs} ms`);
   redis.on('error', (error) => {
     lastError = error;
   });
-  const close = () => redis.disconnect();
-  const timer = setTimeout(close, withinMs);
-  signal?.addEventListener('abort', close, { once: true });
+  // A disconnect while ioredis waits to reconnect leaves its commands unanswered: this ends the wait for them.
+  let giveUp = () => {};
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = () => reject(lastError);
+  });
+  const timer = setTimeout(giveUp, withinMs);
+  signal?.addEventListener('abort', giveUp, { once: true });
+  if (signal?.aborted) giveUp();
   try {
-    redis.connect().catch(() => {});
-    const server = await redis.info('server');
-    const memory = await redis.info('memory').catch(() => '');
-    return {
-      version: infoField(server, 'redis_version'),
-      pid: Number(infoField(server, 'process_id')) || undefined,
-      dir: await configValue(redis, 'dir'),
-      maxmemoryPolicy:
-        (await configValue(redis, 'maxmemory-policy')) ?? infoField(memory, 'maxmemory_policy'),
-    };
-  } catch {
-    throw lastError;
+    return await Promise.race([readFacts(redis), givenUp]);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', close);
+    signal?.removeEventListener('abort', giveUp);
     redis.disconnect();
   }
 }
