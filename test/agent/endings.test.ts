@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentOptions } from '../../packages/agent/src/index.ts';
 import {
   allText,
   cutToolUse,
@@ -12,10 +11,9 @@ import {
   thinking,
   toolUse,
 } from '../support/scripted-messages-api.ts';
-import { LIMITS, recordingTool, runOn, submitTool, type ToolCallRecord } from './support.ts';
+import { recordingTool, runOn, submitTool, type ToolCallRecord } from './support.ts';
 
 const submit = () => reply([toolUse('submit')]);
-const _limits = (change: Partial<AgentOptions['limits']>) => ({ ...LIMITS, ...change });
 
 describe('endings', () => {
   it('nudges a plain ending twice, then fails as class model', async () => {

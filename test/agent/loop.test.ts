@@ -3,6 +3,7 @@ import type { AgentOptions } from '../../packages/agent/src/index.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import {
   allText,
+  blocksOf,
   lastResults,
   reply,
   startScriptedApi,
@@ -88,10 +89,8 @@ describe('a request', () => {
     for (const { body } of api.requests) {
       expect(body.system).toMatchObject([{ cache_control: ephemeral }]);
       expect(body.tools?.map((tool) => tool.cache_control)).toEqual([undefined, ephemeral]);
-      const blocks = body.messages.flatMap((message) => message.content);
-      expect(blocks.findIndex((block) => typeof block !== 'string' && 'cache_control' in block)).toBe(
-        blocks.length - 1,
-      );
+      const blocks = body.messages.flatMap(blocksOf);
+      expect(blocks.findIndex((block) => 'cache_control' in block)).toBe(blocks.length - 1);
     }
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fakeService } from './fake-service.ts';
-import { openApp } from './open-app.ts';
+import { AS_ADMIN, openApp } from './open-app.ts';
 
 test('health and readiness need no key', async () => {
   await using app = await openApp();
@@ -18,4 +18,12 @@ test('is 503 while it is not ready, and alive all the same', async () => {
   expect(ready.status).toBe(503);
   expect(await ready.json()).toEqual(state);
   expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+});
+
+test('health answers a key holder also while keys cannot be looked up', async () => {
+  await using app = await openApp({ authenticate: () => Promise.reject(new Error('redis is down')) });
+  expect((await fetch(`${app.url}/healthz`, { headers: AS_ADMIN })).status).toBe(200);
+  const guarded = await fetch(`${app.url}/v1/jobs`, { headers: AS_ADMIN });
+  expect(guarded.status).toBe(503);
+  expect(await guarded.json()).toMatchObject({ code: 'unavailable' });
 });

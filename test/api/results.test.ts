@@ -30,7 +30,7 @@ test('a job that is not there is 404', async () => {
   }
 });
 
-test('lines are produced only as fast as they are read, and no more once the reader has gone', async () => {
+test('an endless download is held back by its reader, and ends when that goes', async () => {
   await using app = await openApp();
   let produced = 0;
   const ended = new Promise<void>((resolve) => {
@@ -50,7 +50,7 @@ test('lines are produced only as fast as they are read, and no more once the rea
   await answer.body?.getReader().read();
   gone.abort();
   await ended;
-  expect(produced).toBeGreaterThan(0);
+  expect(produced).toBeLessThan(5000);
 });
 
 test('a download that fails half-way is cut, not ended as if it were whole', async () => {

@@ -113,3 +113,11 @@ test.runIf(hasServer)('takes another port when its own is used by a Redis of ano
     await stranger.stop(GRACE);
   }
 });
+
+test.runIf(hasServer)('kills a server that hangs when the time is up', async () => {
+  await using folder = await openTestFolder();
+  const redis = await startLocalRedis({ dir: folder.path, kind: 'server' });
+  process.kill(redis.pid, 'SIGSTOP');
+  await redis.stop({ graceMs: 100 });
+  expect(await redis.ended).toMatchObject({ reason: 'signal SIGKILL' });
+});

@@ -1,5 +1,5 @@
 import { BoardPlanInput } from '../../packages/contracts/src/index.ts';
-import { opening, refused, type ToolCall } from './conversations.ts';
+import { opening, refused, type ToolCall, taskIdOf } from './conversations.ts';
 
 const TOOLS = [
   'board_plan',
@@ -55,7 +55,7 @@ export class BoardStub {
       for (const { task } of dependsOn) {
         if (!this.tasks.some((other) => other.key === task)) throw refused('unknown_dependency', task);
       }
-      const taskId = known?.taskId ?? `t_${String(this.tasks.length + 1).padStart(8, '2')}`;
+      const taskId = known?.taskId ?? taskIdOf(this.tasks.length + 1);
       if (known === undefined) this.tasks.push({ taskId, key, status: 'pending', dependsOn });
       created[key] = taskId;
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BoardSubmitInput } from '../../packages/contracts/src/index.ts';
-import { type Answer, opening, play, refused, type ToolCall } from './conversations.ts';
+import { type Answer, opening, play, refused, type ToolCall, taskIdOf } from './conversations.ts';
 
 const OWN = 't_cccccccc';
 
@@ -14,7 +14,7 @@ interface Result {
 
 function pageResult(index: number, words = 10, file = `docs/${index}.md`): Result {
   return {
-    taskId: `t_${String(index).padStart(8, '2')}`,
+    taskId: taskIdOf(index),
     title: `Review ${file}`,
     status: 'completed',
     output: { file, title: `Page ${index}`, words, headings: 2, links: 1, codeBlocks: 0 },
@@ -118,8 +118,8 @@ describe('combining', () => {
   });
 
   it.each([
-    [600, ' Pages show file, title and words only, to fit.', 600],
-    [1000, ' Pages show file and words only, to fit.', 1000],
+    [900, ' Pages show file, title and words only, to fit.', 900],
+    [1300, ' Pages show file and words only, to fit.', 1300],
     [4000, ' Only 1', 1],
   ])('keeps the output of %i pages in bounds and says how', async (count, note, atLeast) => {
     const results = Array.from({ length: count }, (_, i) => pageResult(i + 3, 1));

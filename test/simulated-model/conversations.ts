@@ -24,6 +24,12 @@ export function opening(tools: readonly string[], text: string, maxTokens = 32_0
   };
 }
 
+/** The task ID of a number: different for each, and of the form that the contracts ask for. */
+export function taskIdOf(number: number): string {
+  const digits = number.toString(8).padStart(8, '0');
+  return `t_${Array.from(digits, (digit) => Number(digit) + 2).join('')}`;
+}
+
 export function callsIn(content: readonly ContentBlock[]): ToolCall[] {
   return content.flatMap((block) =>
     block.type === 'tool_use'

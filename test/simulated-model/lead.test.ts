@@ -90,7 +90,9 @@ describe('the lead plans', () => {
     await play(leadRequest(), answers, finishes);
     expect(board.tasks.map(({ key }) => key)).toEqual(['page:odd\nname.md', 'page:a.md', 'combine']);
   });
+});
 
+describe('the lead, after a restart,', () => {
   it('plans nothing again when the board has the whole plan already', async () => {
     const board = new BoardStub(['a.md', 'b.md']);
     board.add([{ key: 'page:a.md' }, { key: 'page:b.md' }, { key: 'combine' }]);
@@ -103,7 +105,7 @@ describe('the lead plans', () => {
       'board_get',
       'finish_job',
     ]);
-    expect(calls[4]?.input).toEqual({ taskId: 't_22222223' });
+    expect(calls[4]?.input).toEqual({ taskId: board.tasks[2]?.taskId });
   });
 
   it('completes a plan that a crash left half made', async () => {
@@ -165,6 +167,13 @@ describe('the lead', () => {
     );
     const { calls } = await play(leadRequest(), answers, finishes);
     expect(calls.at(-1)?.input.summary).toContain('1 failed: Review gone.md.');
+  });
+
+  it('says how many files it was not shown', async () => {
+    const listing = '1,200 files\na.md\t1\tbytes\n[showing 20 of 50000 characters]';
+    const answers = worker(new BoardStub([]), ({ name }) => (name === 'list_files' ? listing : undefined));
+    const { calls } = await play(leadRequest(), answers, finishes);
+    expect(calls.at(-1)?.input.summary).toContain('1199 more files were not listed');
   });
 
   it('finishes without output when the combining task failed', async () => {

@@ -37,7 +37,7 @@ describe('the simulated model over HTTP', () => {
           {
             type: 'tool_result',
             tool_use_id: read?.id ?? '',
-            content: 'a.md · characters 0-8 of 8 · 8 bytes\n# Ä 🙂',
+            content: 'a.md · characters 0-6 of 6 · 9 bytes\n# Ä 🙂',
           },
         ],
       },

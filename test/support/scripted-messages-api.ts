@@ -184,6 +184,7 @@ async function play(
       if (scripted.afterEvents > 0 || scripted.how === 'error') startStream(response);
       for (const event of events) response.write(encodeEvent(event));
       if (scripted.how === 'silence') return;
+      if (scripted.how === 'reset' && !response.headersSent) return void response.destroy();
       // Only what was flushed reaches the client before the connection goes.
       if (scripted.how === 'reset') return void response.write('', () => response.destroy());
       const error = { type: 'error', ...errorJson('overloaded_error', 'Overloaded', `req_${number}`) };

@@ -182,6 +182,8 @@ describe('what is no regular file', () => {
       expect(folder).toMatchObject({ code: 'invalid_argument' });
       expect(folder.extras.next).toBe('list_files {"glob":"docs/**/*"}');
       expect(await refusalOf(ws.read('.'))).toMatchObject({ code: 'invalid_argument' });
+      await mkdir(join(ws.root, '[id]'));
+      expect((await refusalOf(ws.read('[id]'))).extras.next).toBe('list_files {"glob":"\\\\[id]/**/*"}');
       expect(listed(await ws.list()).get('pipe')).toBe("special\tnot a regular file: can't be read");
       expect(await ws.search({ pattern: '.' })).toBe('1 match in 1 file · 1 file searched\ndocs/a.md:1: a');
     } finally {

@@ -15,7 +15,7 @@ const LOGIN_PAGE = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Crewboard: key needed</title></head>
 <body><h1>A key is needed here</h1>
 <p>Reload this page and give any user name, with your Crewboard admin key as the password.</p>
-<p>The key is the value of CREWBOARD_API_KEY, or the one that "crewboard up" printed.</p></body></html>
+<p>The key is the value of CREWBOARD_API_KEY; "crewboard up" makes one and keeps it in its data folder.</p></body></html>
 `;
 
 /** A browser can be asked for a key below /admin only: everything else is for programs. */
@@ -51,7 +51,8 @@ function setSecurityHeaders(reply: FastifyReply): void {
   void reply.headers({
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
-    'Referrer-Policy': 'no-referrer',
+    // Not "no-referrer": a browser would then send "Origin: null" with a form of our own.
+    'Referrer-Policy': 'same-origin',
     'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
     'Cache-Control': 'no-store',
   });
@@ -66,7 +67,8 @@ export function createGuard({ authenticate, boundToLoopback }: GuardOptions) {
     setSecurityHeaders(reply);
     const access = accessOf(request);
     const key = presentedKey(request.headers.authorization, isBrowserPath(request.raw.url ?? ''));
-    const caller = key === undefined ? undefined : await authenticate(key);
+    // A public route does not ask for a key, so that health can be read while keys cannot.
+    const caller = key === undefined || access === 'public' ? undefined : await authenticate(key);
     if (caller === undefined && access !== 'public') return refuseUnknown(request, reply);
     try {
       refuseForeignSite(request.headers, boundToLoopback);

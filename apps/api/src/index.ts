@@ -5,3 +5,4 @@ export { readConfig } from './config.ts';
 export { createLogger } from './logger.ts';
 export { type ApiParts, type RunningApi, type StartOptions, startApi } from './main.ts';
 export type { Answer, Route } from './route.ts';
+export { composeApi, runApi } from './compose-api.ts';

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { CrewboardError, toProblem } from '@crewboard/contracts';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -60,16 +61,16 @@ const DRAIN_MS = 5000;
  */
 async function drain(body: IncomingMessage): Promise<void> {
   if (body.readableEnded || body.destroyed) return;
-  await new Promise<void>((resolve) => {
-    let bytes = 0;
-    const timer = setTimeout(resolve, DRAIN_MS);
-    body.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > DRAIN_BYTES) resolve();
-    });
-    body.once('close', resolve).once('end', resolve).resume();
-    body.once('end', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
+  const enough = new AbortController();
+  const timer = setTimeout(() => enough.abort(), DRAIN_MS);
+  let bytes = 0;
+  body.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > DRAIN_BYTES) enough.abort();
   });
+  // A sender that breaks off has no use for the answer.
+  await once(body, 'end', { signal: enough.signal }).catch(() => {});
+  clearTimeout(timer);
 }
 
 /** Returns the one error handler of the application. */

@@ -40,7 +40,7 @@ interface Described {
 export interface Route extends Described {
   access: Access;
   schemas: { params: z.ZodType; query: z.ZodType; headers: z.ZodType; body: z.ZodType; answer: z.ZodType };
-  /** The content type of a streamed answer; `schemas.answer` is then the schema of one item. */
+  /** Set where the answer comes as a stream: its content type. */
   streams?: string;
   /** Parses the request, or throws `not_found` (path) or `invalid_argument` (the rest), and answers it. */
   run(parts: RequestParts, caller: Caller | undefined): Promise<Answer>;

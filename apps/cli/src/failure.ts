@@ -5,6 +5,8 @@ import { safeLine } from './text.ts';
 export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+const MAX_CHARACTERS = 600;
+
 /** Thrown when Ctrl-C or SIGTERM ended a command; `message` says what goes on and how to end it. */
 export class Interrupted extends Error {
   override name = 'Interrupted';
@@ -12,10 +14,6 @@ export class Interrupted extends Error {
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
-}
-
-function portOf(error: NodeJS.ErrnoException): string {
-  return 'port' in error ? String(error.port) : '';
 }
 
 /** The error for a port that another process has: names the port and what to do. */
@@ -26,20 +24,24 @@ export function portTaken(port: number | string): CrewboardError {
   );
 }
 
+/** The words for an error of the operating system, with the fix where the cause is plain. */
+function explainSystemError(error: NodeJS.ErrnoException): string {
+  const { code, message, syscall } = error;
+  if (code === 'EADDRINUSE') return portTaken('port' in error ? String(error.port) : '').detail;
+  if (code === 'EADDRNOTAVAIL') return `${message}: set CREWBOARD_HOST to an address of this machine`;
+  if (code !== 'EACCES' && code !== 'EPERM') return message;
+  if (syscall === 'listen') return `${message}: choose a port above 1023 with CREWBOARD_PORT or up --port N`;
+  return `${message}: check the permissions, or choose another folder with CREWBOARD_DATA_DIR`;
+}
+
 /** Returns what happened in one line, safe for a terminal, with the fix where it is known. */
 export function explain(error: unknown): string {
   if (error instanceof CrewboardError) {
     const next = error.extras.next === undefined ? '' : `; next: ${error.extras.next}`;
-    return safeLine(`${error.detail.split('\n')[0]}${next}`, 600);
+    return safeLine(`${error.detail.split('\n')[0]}${next}`, MAX_CHARACTERS);
   }
-  if (isSystemError(error) && error.code === 'EADDRINUSE') return explain(portTaken(portOf(error)));
-  if (isSystemError(error) && (error.code === 'EACCES' || error.code === 'EPERM')) {
-    return safeLine(
-      `${error.message}: check the permissions, or choose another folder with CREWBOARD_DATA_DIR`,
-      600,
-    );
-  }
-  return safeLine(error instanceof Error ? error.message : String(error), 600);
+  if (isSystemError(error)) return safeLine(explainSystemError(error), MAX_CHARACTERS);
+  return safeLine(error instanceof Error ? error.message : String(error), MAX_CHARACTERS);
 }
 
 /** Returns the exit code for a command that ended with `error`. */

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { z } from 'zod';
 import { addApi } from './commands/api.ts';
 import { addCancel } from './commands/cancel.ts';
 import { withExamples } from './commands/help.ts';
@@ -13,6 +15,11 @@ import { type Config, readConfig } from './config.ts';
 import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
+
+function readVersion(): string {
+  const file = new URL('../package.json', import.meta.url);
+  return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(file, 'utf8'))).version;
+}
 
 /**
  * Runs one command line (without node and script) and returns the exit code: 0 when it did what was asked and the
@@ -36,6 +43,7 @@ export async function runCli(
     },
   };
   const program = new Command('crewboard')
+    .version(readVersion(), '-V, --version', 'print the version')
     .description('Runs large jobs with many agents on one shared todo board.')
     .configureOutput({
       writeOut: (text) => void terminal.data(text),

@@ -1,36 +1,14 @@
 import type { Client } from '@crewboard/client';
-import type { BoardEvent, Job } from '@crewboard/contracts';
+import type { Job } from '@crewboard/contracts';
+import { eventLines } from './event-lines.ts';
 import { showState } from './show.ts';
 import type { Terminal } from './terminal.ts';
-import { safeLine } from './text.ts';
 
 /** Redrawn on a terminal; a line each time, so rarer, in a pipe. */
 const REDRAW_MS = 250;
 const LINE_MS = 1000;
-
-function dataText(event: BoardEvent, name: string): string | undefined {
-  const value = event.data?.[name];
-  return typeof value === 'string' ? safeLine(value, 160) : undefined;
-}
-
-/** What a person should see of `event` even when much happens, or undefined. */
-export function notableLine(event: BoardEvent): string | undefined {
-  const reason = dataText(event, 'reason') ?? dataText(event, 'class');
-  const subject = dataText(event, 'title') ?? event.taskId ?? event.jobId;
-  const because = reason === undefined ? '' : `: ${reason}`;
-  switch (event.type) {
-    case 'task.failed':
-      return event.status === 'pending' ? `will retry ${subject}${because}` : `failed ${subject}${because}`;
-    case 'task.blocked':
-    case 'task.unreachable':
-    case 'task.expired':
-    case 'job.paused':
-    case 'job.resumed':
-      return `${event.type.split('.')[1]} ${subject}${because}`;
-    default:
-      return undefined;
-  }
-}
+/** Up to this many tasks each completed one gets a line; beyond, people watch the counts. */
+const DETAILED_TASKS = 60;
 
 /** Runs `action` now and then: at most once in `intervalMs`, and once more after the last request. */
 function atMostEvery(
@@ -67,19 +45,21 @@ export async function followJob(
   signal: AbortSignal,
 ): Promise<Job> {
   let shown = '';
-  const show = async () => {
+  let job = await client.jobs.get(jobId, { signal });
+  const look = async () => {
     // A failing look is no news: the event stream tells when the server is really gone.
-    const job = await client.jobs.get(jobId, { signal }).catch(() => undefined);
-    const line = job && showState(job);
-    if (line === undefined || line === shown) return;
+    job = await client.jobs.get(jobId, { signal }).catch(() => job);
+    const line = showState(job);
+    if (line === shown) return;
     shown = line;
     if (terminal.isInteractive) terminal.status(line);
     else terminal.message(line);
   };
-  const display = atMostEvery(terminal.isInteractive ? REDRAW_MS : LINE_MS, show);
+  const display = atMostEvery(terminal.isInteractive ? REDRAW_MS : LINE_MS, look);
+  const lineFor = eventLines(client, jobId, signal);
   try {
     for await (const event of client.events(jobId, { signal, onResync: display.request })) {
-      const line = notableLine(event);
+      const line = await lineFor(event, job.counts.total <= DETAILED_TASKS);
       if (line !== undefined) terminal.message(line);
       display.request();
     }

@@ -20,8 +20,12 @@ export function openTerminal(): Terminal {
   const { stdout, stderr } = process;
   const isInteractive = stderr.isTTY === true;
   let shown = '';
-  // `crewboard results ... | head` closes the pipe early: that is no error, and nobody is left to tell.
-  stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  let writesData = false;
+  // `crewboard results ... | head` closes the pipe early: that is no error, and nobody is left to tell. A child of
+  // `up` writes no data: when its supervisor is killed, it has to stop in order all the same.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (writesData) process.exit(error.code === 'EPIPE' ? 0 : 1);
+  });
   stderr.on('error', () => {});
 
   function message(line: string): void {
@@ -35,6 +39,7 @@ export function openTerminal(): Terminal {
     stderr.write(`${CLEAR_LINE}${shown}`);
   }
   function data(text: string): Promise<void> {
+    writesData = true;
     return new Promise((resolve) => {
       if (stdout.write(text)) resolve();
       else stdout.once('drain', resolve);

@@ -1,1 +1,2 @@
-export {};
+export { runWorker } from './main.ts';
+export { startWorker, type WorkerConnections } from './worker.ts';

@@ -19,7 +19,12 @@ export interface FinishedCall {
   end?: AttemptEnd | undefined;
 }
 
-type Prepared = { ready: true; tool: Tool; input: unknown } | { ready: false; error: string };
+interface Ready {
+  ready: true;
+  tool: Tool;
+  input: unknown;
+}
+type Prepared = Ready | { ready: false; error: string };
 
 /** Finds the tool and checks the input; nothing has happened yet when it refuses. */
 function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
@@ -47,15 +52,13 @@ function errorText(tool: Tool, error: unknown): string {
  */
 async function execute(
   run: Run,
-  turn: Turn,
-  call: ToolCall,
-  tool: Tool,
-  input: unknown,
+  { tool, input }: Ready,
+  ids: { toolUseId: string; requestId: string },
 ): Promise<ToolAnswer> {
   const timeoutMs = tool.timeoutMs ?? run.options.limits.toolTimeoutMs;
   const limit = linkAbort(run.signal);
   const timer = setTimeout(() => limit.abort(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs);
-  const context = { signal: limit.signal, toolUseId: call.id, requestId: `${turn.index}/${call.id}` };
+  const context = { signal: limit.signal, ...ids };
   try {
     run.signal.throwIfAborted();
     return await untilAborted((async () => tool.execute(input, context))(), limit.signal);
@@ -89,13 +92,13 @@ export async function answerCall(run: Run, turn: Turn, call: ToolCall): Promise<
   const { maxResultChars } = run.options.limits;
   const prepared = prepare(run, turn, call);
   if (!prepared.ready) return finish({ content: prepared.error, isError: true }, maxResultChars);
-  const { tool, input } = prepared;
-  if (!tool.readOnly && !turn.started.has(call.id)) {
+  if (!prepared.tool.readOnly && !turn.started.has(call.id)) {
     await run.append({ kind: 'tool.started', toolUseId: call.id, name: call.name });
   }
+  const ids = { toolUseId: call.id, requestId: `${turn.index}/${call.id}` };
   run.emit({ type: 'tool.started', toolUseId: call.id, name: call.name });
   const startedAt = performance.now();
-  const finished = finish(await execute(run, turn, call, tool, input), maxResultChars);
+  const finished = finish(await execute(run, prepared, ids), maxResultChars);
   const durationMs = Math.round(performance.now() - startedAt);
   run.emit({
     type: 'tool.ended',

@@ -10,6 +10,9 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseActor, parseDependencies, parseOwner, withoutAbsent } from './records.ts';
 
+/** Events that one look for a task's own goes back at most. */
+const TASK_EVENTS_SCANNED = 2000;
+
 const StreamEntries = z.array(z.tuple([z.string(), z.array(z.string())]));
 
 function toEvent(jobId: string, id: string, fields: readonly string[]): BoardEvent {
@@ -54,6 +57,18 @@ export function eventLog(io: BoardIo) {
         io.redis.xrange(io.keys.board(jobId, 'events'), `(${after}`, '+', 'COUNT', limit),
       );
       return StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
+    },
+
+    /** The newest events of one task, oldest first, at most `most` of the board's last TASK_EVENTS_SCANNED. */
+    async taskEvents(jobId: string, taskId: string, most: number): Promise<BoardEvent[]> {
+      const entries = await io.guard(() =>
+        io.redis.xrevrange(io.keys.board(jobId, 'events'), '+', '-', 'COUNT', TASK_EVENTS_SCANNED),
+      );
+      const events = StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
+      return events
+        .filter((event) => event.taskId === taskId)
+        .slice(0, most)
+        .reverse();
     },
 
     /** The first event's ID, or undefined without one. */

@@ -3,12 +3,15 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 
 const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
+/** As long as an unflipped board may live. */
+const SUBMIT_LOCK_MS = 60_000;
 const Stored = z.object({ v: z.literal(1), hash: z.string(), jobId: JobId });
 
 /** What stands outside boards, below the one prefix: which jobs there are, and idempotency keys. */
 export function jobIndex(io: BoardIo) {
   const live = io.keys.global('live');
   const jobsOf = (project: string) => io.keys.global(`jobs:${project}`);
+  const submitting = (jobId: string) => io.keys.global(`submitting:${jobId}`);
   const idempotency = (project: string, key: string) => io.keys.global(`idempotency:${project}:${key}`);
 
   return {
@@ -56,9 +59,14 @@ export function jobIndex(io: BoardIo) {
       if (held === null) return { hash, jobId, isNew: true };
       return { ...Stored.parse(JSON.parse(held)), isNew: false };
     },
-    /** Frees a key whose job was refused, so that a mended request may use it again. */
-    async freeIdempotencyKey(project: string, key: string): Promise<void> {
-      await io.guard(() => io.redis.del(idempotency(project, key)));
+    /** True for the one request that may fill the board of a job now; the lock of a crashed one runs out. */
+    async lockSubmit(jobId: string): Promise<boolean> {
+      return (
+        (await io.guard(() => io.redis.set(submitting(jobId), '1', 'PX', SUBMIT_LOCK_MS, 'NX'))) !== null
+      );
+    },
+    async unlockSubmit(jobId: string): Promise<void> {
+      await io.guard(() => io.redis.del(submitting(jobId)));
     },
   };
 }

@@ -41,7 +41,6 @@ export function prepareTask(task: NewTask, by: Actor, defaults: { maxAttempts: n
     acceptance: task.acceptance ?? [],
     model: task.model,
     limits: task.limits,
-    parent: task.parent,
     replaces: task.replaces,
     command: task.command,
     createdBy: by,
@@ -128,4 +127,27 @@ export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
     }
   }
   return ordered;
+}
+
+/**
+ * Checks a whole job's tasks before anything is stored: `duplicate_key`, `dependency_cycle`, `unknown_dependency`.
+ * On a new board only keys of the same body can be named.
+ */
+export function checkStaged(tasks: readonly NewTask[]): void {
+  const by: Actor = { kind: 'user', id: 'check' };
+  const prepared = tasks.map((task) => prepareTask(task, by, { maxAttempts: 1 }));
+  orderBatch(prepared);
+  const keys = new Set(prepared.map((task) => task.key));
+  for (const [i, task] of tasks.entries()) {
+    const named = [...(prepared[i]?.references.map(({ reference }) => reference) ?? []), task.parent];
+    const unknown = named.find(
+      (reference) => reference !== undefined && (reference === '' || !keys.has(reference)),
+    );
+    if (unknown === undefined) continue;
+    throw new CrewboardError(
+      'unknown_dependency',
+      `tasks[${i}] names "${unknown}", which is no key of this job's tasks. Nothing was changed.`,
+      { reference: unknown, path: `tasks[${i}]` },
+    );
+  }
 }

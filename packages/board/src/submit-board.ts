@@ -2,7 +2,7 @@ import { type Actor, type JobSpec, type NewTask, newTaskId, type TaskId } from '
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { BOARD_KEYS } from './keys.ts';
-import { orderBatch, type PreparedTask, prepareTask } from './new-tasks.ts';
+import { checkStaged, orderBatch, type PreparedTask, prepareTask } from './new-tasks.ts';
 import { parseReply } from './replies.ts';
 
 /** Tasks that one script adds at most: keeps the longest script short. */
@@ -54,6 +54,8 @@ export function submitBoard(io: BoardIo) {
   }
 
   return {
+    checkStaged,
+
     /**
      * Makes the board of `spec` in `accepting`, with task 0 when `lead` is given. Repeating it changes nothing.
      * `hold` keeps the sweeper from deleting it while it is not flipped.

@@ -147,6 +147,8 @@ export const JobLinks = z.strictObject({
   result: z.string(),
 });
 
+export type JobLinks = z.infer<typeof JobLinks>;
+
 /** A job as every reader sees it (DESIGN section 18). */
 export const Job = z.strictObject({
   id: JobId,

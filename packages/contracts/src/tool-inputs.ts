@@ -79,6 +79,7 @@ export const SubmitPlanInput = z.strictObject({
 });
 export const AskUserInput = z.strictObject({ question: requiredText(4096) });
 export const BoardWaitInput = z.strictObject({});
+export type BoardWaitInput = z.infer<typeof BoardWaitInput>;
 
 export const FinishJobInput = z.strictObject({
   summary: requiredText(2048),

@@ -1,1 +1,12 @@
-export {};
+export { followCancels } from './cancel-channel.ts';
+export { type Core, composeCore } from './core.ts';
+export { createService, type ServiceDependencies } from './create-service.ts';
+export type { DeliverDependencies } from './deliver.ts';
+export { createDrainer, type Drainer, drainAfter } from './drain.ts';
+export { createEventHub, type EventHub } from './event-hub.ts';
+export type { Log } from './log.ts';
+export { allQueues, type Queues } from './queues.ts';
+export { modelCalls } from './run-agent-for.ts';
+export type { FollowItem, Scope, Service } from './service.ts';
+export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
+export { startQueueWorkers } from './workers.ts';

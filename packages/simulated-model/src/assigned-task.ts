@@ -7,7 +7,7 @@ const TaskShown = z.looseObject({
   id: z.string().optional(),
   title: z.string().catch(''),
   instructions: z.string().catch(''),
-  input: z.unknown(),
+  input: z.unknown().optional(),
   acceptance: z.array(z.looseObject({ id: z.string() })).catch([]),
   dependsOn: z.array(z.looseObject({ task: z.string() })).catch([]),
 });

@@ -22,8 +22,8 @@ const BoardGetAnswer = z.looseObject({
       dependsOn: z.array(z.looseObject({ task: z.string() })).catch([]),
       title: z.string().catch(''),
       status: z.string().catch(''),
-      result: z.looseObject({ output: z.unknown() }).optional().catch(undefined),
-      failure: z.unknown(),
+      result: z.looseObject({ output: z.unknown().optional() }).optional().catch(undefined),
+      failure: z.unknown().optional(),
     })
     .optional()
     .catch(undefined),

@@ -14,10 +14,7 @@ const BoardAnswer = z.looseObject({
 });
 export type BoardAnswer = z.infer<typeof BoardAnswer>;
 
-const JobSeen = z.looseObject({
-  tasks: z.number().catch(0),
-  workspace: z.boolean().optional().catch(undefined),
-});
+const JobSeen = z.looseObject({ workspace: z.boolean().optional().catch(undefined) });
 const Created = z.looseObject({ created: z.record(z.string(), z.string()).catch({}) });
 const Ops = z.array(z.looseObject({ key: z.string().optional() })).catch([]);
 
@@ -57,12 +54,18 @@ export interface LeadView {
   canLook: boolean;
   /** Paths of the workspace, or null when it has not looked. */
   files: string[] | null;
+  /** How many files the last look counted but did not name, as its answer was cut. */
+  unlisted: number;
   /** The first full look at the board, or null. */
   firstBoard: BoardAnswer | null;
   /** The most tasks that the board was seen to have. */
   tasksSeen: number;
   /** Keys that accepted plans have added, with their task IDs where they were told. */
   planned: Map<string, string | undefined>;
+}
+
+function fileCount(result: string): number {
+  return Number(/^([\d,]+) files?\b/.exec(result)?.[1]?.replaceAll(',', '') ?? 0);
 }
 
 function pathsIn(result: string): string[] {
@@ -85,9 +88,7 @@ function plannedKeys(conversation: Conversation): Map<string, string | undefined
     ...callsOf(conversation, 'submit_plan').map((call) => ({ call, list: call.input.tasks })),
   ];
   for (const { call, list } of plans) {
-    // A key that is taken is on the board, if with other words: as good as planned.
-    if (call.isError && !call.result.includes('duplicate_key')) continue;
-    if (isRejectedPlan(call)) continue;
+    if (call.isError || isRejectedPlan(call)) continue;
     const created = parseAs(Created, call.result)?.created ?? {};
     for (const { key } of Ops.parse(list)) if (key !== undefined) planned.set(key, created[key]);
   }
@@ -105,11 +106,14 @@ export function readLeadView(conversation: Conversation): LeadView {
   const counts = [...boards, ...callsOf(conversation, 'board_wait')].map(
     (call) => boardAnswer(call)?.counts?.total ?? 0,
   );
+  const files = look === undefined ? (looks.length > 1 ? [] : null) : pathsIn(look.result);
   return {
     glob: wantedGlob(goal),
     canLook: conversation.tools.has('list_files') && job?.workspace !== false,
-    files: look === undefined ? (looks.length > 1 ? [] : null) : pathsIn(look.result),
-    firstBoard: full === undefined ? null : boardAnswer(full),
+    files,
+    unlisted: Math.max(0, fileCount(look?.result ?? '') - (files?.length ?? 0)),
+    // An unreadable answer is a look, too: asking again would bring the same.
+    firstBoard: full === undefined ? null : (boardAnswer(full) ?? { tasks: [] }),
     tasksSeen: Math.max(0, ...counts),
     planned: plannedKeys(conversation),
   };

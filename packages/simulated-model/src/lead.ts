@@ -37,7 +37,7 @@ const CombineSeen = z.looseObject({
         output: z
           .looseObject({
             pages: z.array(z.unknown()).catch([]),
-            totals: z.unknown(),
+            totals: z.unknown().optional(),
             failed: z.array(z.looseObject({ title: z.string().catch('?') })).catch([]),
           })
           .optional()
@@ -81,7 +81,7 @@ function followMove(conversation: Conversation, view: LeadView, last: Exchange |
     case 'board_list':
       return afterBoardAnswer(conversation, view, last);
     case 'board_get':
-      return finish(last);
+      return finish(view, last);
     case 'list_files':
       return lookAtBoard();
     default:
@@ -155,7 +155,7 @@ function waiveLost({ exchanges }: Conversation, answer: BoardAnswer | null): Mov
   return call('finish_job', { summary, waive });
 }
 
-function finish(got: Exchange): Move {
+function finish({ unlisted }: LeadView, got: Exchange): Move {
   const task = parseAs(CombineSeen, got.result)?.task;
   const output = got.isError ? undefined : task?.result?.output;
   if (output === undefined) {
@@ -171,6 +171,7 @@ function finish(got: Exchange): Move {
   const { pages, totals, failed } = output;
   const names = failed.map(({ title }) => title).join(', ');
   const lost = failed.length === 0 ? '' : ` ${failed.length} failed: ${names}.`;
-  const said = `${pages.length} pages reviewed.${lost} ${task?.result?.summary ?? ''}`.trim();
+  const unseen = unlisted === 0 ? '' : ` ${unlisted} more files were not listed, so they were not reviewed.`;
+  const said = `${pages.length} pages reviewed.${unseen}${lost} ${task?.result?.summary ?? ''}`.trim();
   return call('finish_job', { summary: cutUtf8(said, SUMMARY_BYTES), output: { pages, totals } });
 }

@@ -12,6 +12,11 @@ export interface Glob {
 
 const WILDCARD = /[*?[{\\]/;
 
+/** `path` as a glob that matches it alone. */
+export function escapeGlob(path: string): string {
+  return path.replace(/[*?[{\\]/g, '\\$&');
+}
+
 function wrongGlob(glob: string, problem: string): CrewboardError {
   return new CrewboardError('invalid_argument', `The glob ${JSON.stringify(glob)} ${problem}.`, {
     path: 'glob',

@@ -1,4 +1,5 @@
 import { CrewboardError } from '@crewboard/contracts';
+import { escapeGlob } from './glob.ts';
 import type { Location } from './locate.ts';
 import { shownName } from './text.ts';
 
@@ -49,7 +50,7 @@ export function notAFile(path: string, kind: 'folder' | 'special'): CrewboardErr
       { next: LIST },
     );
   }
-  const glob = path === '.' ? '**/*' : `${path.toWellFormed()}/**/*`;
+  const glob = path === '.' ? '**/*' : `${escapeGlob(path.toWellFormed())}/**/*`;
   return new CrewboardError('invalid_argument', `${name} is a folder: read the files in it one by one.`, {
     path: 'path',
     next: `list_files ${JSON.stringify({ glob })}`,

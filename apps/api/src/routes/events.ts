@@ -41,7 +41,10 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
           return json(await service.listEvents(caller, params.id, query.after, query.limit));
         }
         if (query.limit !== undefined) {
-          throw new CrewboardError('invalid_argument', '"limit" is for the list: send "Accept: application/json".');
+          throw new CrewboardError(
+            'invalid_argument',
+            '"limit" is for the list: send "Accept: application/json".',
+          );
         }
         // A browser that reconnects repeats the first URL and adds the header, so the header is the newer word.
         const after = headers['last-event-id'] ?? query.after;

@@ -1,12 +1,15 @@
 import { once } from 'node:events';
 import { relative } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode, Interrupted } from '../failure.ts';
-import { type Interrupt, listenForInterrupt } from '../interrupt.ts';
+import { EXIT, type ExitCode, explain, Interrupted } from '../failure.ts';
+import { listenForInterrupt } from '../interrupt.ts';
 import type { Instance } from '../local/instance.ts';
+import type { Terminal } from '../terminal.ts';
 import { safeJson } from '../text.ts';
 import { portArgument } from './arguments.ts';
+import type { Example } from './example.ts';
 import { withExamples } from './help.ts';
 
 interface UpOptions {
@@ -34,50 +37,67 @@ function readyLines(instance: Instance): string[] {
   ];
 }
 
-async function untilStopped(instance: Instance, interrupt: Interrupt, context: Context): Promise<ExitCode> {
-  const { terminal } = context;
-  if (!interrupt.signal.aborted) await once(interrupt.signal, 'abort');
+async function announce(instance: Instance, json: boolean, terminal: Terminal): Promise<void> {
+  if (!json) {
+    for (const line of readyLines(instance)) terminal.message(line);
+    return;
+  }
+  const { url, folder, redis, simulated } = instance;
+  const ready = { url, dataDir: folder.root, redis: redis.kind, simulated, pids: instance.pids() };
+  await terminal.data(`${safeJson(ready)}\n`);
+}
+
+/** Shows the example; its failure is told and leaves the instance running, for a look at what went wrong. */
+async function showExample(
+  example: Example | undefined,
+  instance: Instance,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await example?.run(instance, terminal, signal);
+  } catch (error) {
+    if (!signal.aborted) terminal.message(`The example did not come to its end: ${explain(error)}`);
+  }
+}
+
+async function stopInstance(instance: Instance, force: AbortSignal, terminal: Terminal): Promise<ExitCode> {
   terminal.status(undefined);
   terminal.message('Stopping (Ctrl-C again to force it) ...');
-  await instance.stop({ graceMs: GRACE_MS, force: interrupt.force });
-  if (interrupt.force.aborted) return EXIT.interrupted;
-  terminal.message(
-    instance.redis.kind === 'embedded'
-      ? 'Stopped.'
-      : 'Stopped. Unfinished jobs go on with the next `crewboard up`.',
-  );
+  await instance.stop({ graceMs: GRACE_MS, force });
+  if (force.aborted) return EXIT.interrupted;
+  const goesOn =
+    instance.redis.kind === 'embedded' ? '' : ' Unfinished jobs go on with the next `crewboard up`.';
+  terminal.message(`Stopped.${goesOn}`);
   return EXIT.ok;
 }
 
-async function up(options: UpOptions, context: Context): Promise<ExitCode> {
-  const { terminal } = context;
-  const config = context.config();
-  const interrupt = listenForInterrupt();
+async function start(options: UpOptions, config: Config, terminal: Terminal, signal: AbortSignal) {
   // Loaded here: no other command needs Redis, and each import makes every start slower.
-  const [{ startInstance }, example] = await Promise.all([
-    import('../local/instance.ts'),
-    options.example ? import('./example.ts').then(({ findExample }) => findExample(config)) : undefined,
-  ]);
+  const { startInstance } = await import('../local/instance.ts');
+  const example = options.example && (await (await import('./example.ts')).findExample(config));
+  const port = options.port ?? config.environment.CREWBOARD_PORT;
+  const report = (line: string) => terminal.message(line);
   try {
-    const port = options.port ?? config.environment.CREWBOARD_PORT;
-    const report = (line: string) => terminal.message(line);
-    const instance = await startInstance(
-      { config, port, report, workspaces: example?.workspaces },
-      interrupt.signal,
-    );
-    if (options.json) {
-      const { url, folder, redis, simulated } = instance;
-      const ready = { url, dataDir: folder.root, redis: redis.kind, simulated, pids: instance.pids() };
-      await terminal.data(`${safeJson(ready)}\n`);
-    } else {
-      for (const line of readyLines(instance)) terminal.message(line);
-    }
-    await example?.run(instance, terminal, interrupt.signal);
-    if (!interrupt.signal.aborted) terminal.message('Runs until Ctrl-C.');
-    return await untilStopped(instance, interrupt, context);
+    const instance = await startInstance({ config, port, report, workspaces: example?.workspaces }, signal);
+    return { instance, example };
   } catch (error) {
-    if (interrupt.signal.aborted) throw new Interrupted('interrupted; nothing is left running');
+    if (signal.aborted) throw new Interrupted('interrupted; nothing is left running');
     throw error;
+  }
+}
+
+async function up(options: UpOptions, { config, terminal }: Context): Promise<ExitCode> {
+  const interrupt = listenForInterrupt();
+  try {
+    const { instance, example } = await start(options, config(), terminal, interrupt.signal);
+    await announce(instance, options.json === true, terminal);
+    await showExample(example, instance, terminal, interrupt.signal);
+    if (!interrupt.signal.aborted) {
+      terminal.message('Runs until Ctrl-C.');
+      await once(interrupt.signal, 'abort');
+    }
+    return await stopInstance(instance, interrupt.force, terminal);
   } finally {
     interrupt.release();
   }

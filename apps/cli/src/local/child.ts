@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { CrewboardError } from '@crewboard/contracts';
 import { ChildMessage } from './child-message.ts';
-import type { LogFile } from './log-file.ts';
+import { type LogFile, readableLogLine } from './log-file.ts';
 import { endsInTime, type ProcessEnd, type Running, type StopOptions } from './running.ts';
 
 /** The program that children run: this CLI with another subcommand, from source or built. */
@@ -112,6 +112,6 @@ export async function startChild(options: ChildOptions, signal: AbortSignal): Pr
 function whyNot(first: ChildMessage | ProcessEnd | 'time' | 'aborted', readyWithinMs: number): string {
   if (first === 'aborted') return 'interrupted';
   if (first === 'time') return `not ready after ${readyWithinMs / 1000} s`;
-  if ('reason' in first) return [first.reason, ...first.lastLines.slice(-3)].join(' | ');
+  if ('reason' in first) return [first.reason, ...first.lastLines.slice(-3).map(readableLogLine)].join(' | ');
   return first.type === 'failed' ? first.detail : 'it has no process ID';
 }

@@ -29,10 +29,11 @@ export function dataFolder(root: string): DataFolder {
 /** Makes the folder for its owner only, with a .gitignore that keeps keys and data out of commits. */
 export async function createDataFolder(root: string): Promise<DataFolder> {
   const folder = dataFolder(root);
-  await mkdir(root, { recursive: true, mode: 0o700 });
+  const created = await mkdir(root, { recursive: true, mode: 0o700 });
+  // Only in a folder of our own making: an existing one may be part of the user's project.
+  if (created !== undefined) await writeFile(join(root, '.gitignore'), '*\n');
   for (const path of [folder.logs, folder.redis, folder.locks])
     await mkdir(path, { recursive: true, mode: 0o700 });
-  await writeFile(join(root, '.gitignore'), '*\n');
   return folder;
 }
 

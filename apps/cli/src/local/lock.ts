@@ -44,5 +44,5 @@ export async function lockFolder(folder: DataFolder): Promise<() => Promise<void
 }
 
 function held(folder: DataFolder, how: string): CrewboardError {
-  return new CrewboardError('unavailable', `crewboard already runs on ${folder.root} ${how}`);
+  return new CrewboardError('unavailable', `an instance already runs on ${folder.root} ${how}`);
 }

@@ -1,4 +1,6 @@
 import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { z } from 'zod';
+import { safeLine } from '../text.ts';
 
 const MAX_BYTES = 10_000_000;
 const MAX_LINES = 20;
@@ -9,6 +11,19 @@ export interface LogFile {
   write(chunk: Buffer): void;
   lastLines(): string[];
   close(): void;
+}
+
+const Entry = z.object({ msg: z.string(), err: z.object({ message: z.string() }).optional() });
+
+/** Returns a log line for the terminal: of a structured entry its message and error, the rest as it is. */
+export function readableLogLine(line: string): string {
+  if (!line.startsWith('{')) return safeLine(line, 500);
+  try {
+    const { msg, err } = Entry.parse(JSON.parse(line));
+    return safeLine(err === undefined || err.message === msg ? msg : `${msg}: ${err.message}`, 500);
+  } catch {
+    return safeLine(line, 500);
+  }
 }
 
 /**

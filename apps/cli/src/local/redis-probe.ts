@@ -10,6 +10,8 @@ export interface RedisFacts {
   maxmemoryPolicy: string | undefined;
 }
 
+/** A server that hangs must not hold up the stop; one that is busy goes on with its shutdown unobserved. */
+const SHUTDOWN_ANSWERS_WITHIN_MS = 1000;
 const MIN_VERSION = [6, 2] as const;
 
 function infoField(info: string, name: string): string | undefined {
@@ -55,6 +57,8 @@ export async function probeRedis(url: string, options: ProbeOptions): Promise<Re
     maxLoadingRetryTime: 200,
     maxRetriesPerRequest: null,
     retryStrategy: () => 25,
+    // Else a connection that never was holds the process for 2 s.
+    disconnectTimeout: 50,
   });
   let lastError = new Error(`no answer within ${withinMs} ms`);
   redis.on('error', (error) => {
@@ -79,7 +83,14 @@ export async function probeRedis(url: string, options: ProbeOptions): Promise<Re
 
 /** Sends SHUTDOWN: the server completes its append-only file and ends. Never rejects. */
 export async function shutDownRedis(url: string): Promise<void> {
-  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 1, retryStrategy: () => null });
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    maxRetriesPerRequest: 1,
+    retryStrategy: () => null,
+    connectTimeout: SHUTDOWN_ANSWERS_WITHIN_MS,
+    commandTimeout: SHUTDOWN_ANSWERS_WITHIN_MS,
+    disconnectTimeout: 50,
+  });
   redis.on('error', () => {});
   // The server answers by closing the connection, which ioredis reports as an error.
   await redis.shutdown().catch(() => {});

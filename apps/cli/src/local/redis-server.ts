@@ -6,7 +6,7 @@ import { CrewboardError } from '@crewboard/contracts';
 import { z } from 'zod';
 import { endOf, stopChild } from './child.ts';
 import { readState, writeState } from './data-folder.ts';
-import type { LogFile } from './log-file.ts';
+import { type LogFile, readableLogLine } from './log-file.ts';
 import { freePort, isPortFree } from './ports.ts';
 import { exists } from './process-identity.ts';
 import { checkVersion, mayEvict, probeRedis, type RedisFacts, shutDownRedis } from './redis-probe.ts';
@@ -148,7 +148,7 @@ async function startNew(
     await stopChild(child, ended, { graceMs: 5000 });
     if (error instanceof CrewboardError || !giveUp.signal.aborted) throw error;
     const end = await ended;
-    const said = end.lastLines.slice(-2).join(' | ');
+    const said = end.lastLines.slice(-2).map(readableLogLine).join(' | ');
     throw new CrewboardError(
       'unavailable',
       `${program} did not start (${end.reason}): ${said}`,

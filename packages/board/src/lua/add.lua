@@ -125,7 +125,10 @@ for from = 1, #fresh, 500 do
     scores[#scores + 1] = score
     scores[#scores + 1] = id
     heads[#heads + 1] = id
-    heads[#heads + 1] = ARGV[3 + i * 2]
+    local head = ARGV[3 + i * 2]
+    -- The parent's ID is known only here; the caller leaves it out of the head.
+    if header[11] ~= '' then head = head:sub(1, -2) .. ',"parent":"' .. header[11] .. '"}' end
+    heads[#heads + 1] = head
     if ARGV[4 + i * 2] ~= '' then
       bodies[#bodies + 1] = id
       bodies[#bodies + 1] = ARGV[4 + i * 2]

@@ -176,7 +176,7 @@ end
 -- What a pending task's new code brings with it: its place in due, or the news that it can't be reached.
 local function settle_down(B, id, T, because)
   if T[CODE] == SCHEDULED then redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id) end
-  if T[CODE] ~= UNREACHABLE then return end
+  if T[CODE] ~= UNREACHABLE or is_ended(B) then return end
   if T[ON_LOST] == 1 then
     if redis.call('HSET', slicesKey, 'lost:' .. id, 1) == 1 then B[SLICES] = B[SLICES] + 1 end
     hand_on('lost', id, 0, 0)

@@ -1,0 +1,55 @@
+import { CrewboardError, type Environment } from '@crewboard/contracts';
+import { allQueues, composeCore, createEventHub, createService, settingsFrom } from '@crewboard/orchestrator';
+import type { FastifyBaseLogger } from 'fastify';
+import { Redis } from 'ioredis';
+import { readConfig } from './config.ts';
+import { type ApiParts, startApi } from './main.ts';
+
+/** A request must not hang on a Redis that is away: it is answered `unavailable` by then. */
+const COMMAND_TIMEOUT_MS = 5000;
+
+/**
+ * Opens the API's connections and builds what it serves. Throws `invalid_argument` without REDIS_URL and
+ * `unavailable` when Redis does not answer.
+ */
+export async function composeApi(config: Environment, log: FastifyBaseLogger): Promise<ApiParts> {
+  const { REDIS_URL: url } = config;
+  if (url === undefined) {
+    throw new CrewboardError(
+      'invalid_argument',
+      'REDIS_URL is not set: name a Redis, or start everything with `crewboard up`.',
+    );
+  }
+  const connect = (options: object) => {
+    const redis = new Redis(url, options);
+    redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
+    return redis;
+  };
+  // A command whose connection broke is not sent again by itself: what people ask for must not happen twice.
+  const redis = connect({
+    maxRetriesPerRequest: 1,
+    autoResendUnfulfilledCommands: false,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+  });
+  const queueConnection = connect({ maxRetriesPerRequest: null });
+  const reader = connect({ maxRetriesPerRequest: null });
+  const settings = settingsFrom(config, process.cwd());
+  const core = composeCore({ redis, queueConnection, settings, log });
+  const hub = createEventHub(reader, core.boards, log);
+  return {
+    service: createService({ boards: core.boards, redis, hub, settings }),
+    queues: allQueues(core.queues),
+    async close() {
+      hub.close();
+      await core.close();
+      queueConnection.disconnect();
+      redis.disconnect();
+    },
+  };
+}
+
+/** Runs the API by the process environment until `stop`. */
+export async function runApi(): Promise<{ url: string; stop(): Promise<void> }> {
+  const api = await startApi({ config: readConfig(), compose: composeApi });
+  return { url: api.url, stop: () => api.close() };
+}

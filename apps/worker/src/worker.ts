@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { RedisClient } from '@crewboard/board';
+import {
+  composeCore,
+  type DeliverDependencies,
+  followCancels,
+  type Log,
+  modelCalls,
+  providersOf,
+  type Settings,
+  startQueueWorkers,
+} from '@crewboard/orchestrator';
+import type { ConnectionOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+
+/** Connections of a worker process; the caller opens and closes them. */
+export interface WorkerConnections {
+  /** For boards: waits while Redis is away, for the fence is what stops an attempt. */
+  boards: RedisClient;
+  /** For queues, shared; BullMQ makes blocking ones of its own from it. */
+  queues: ConnectionOptions;
+  /** For the cancel channel alone. */
+  subscriber: Redis;
+}
+
+/** Attempts get this long to end after a shutdown was asked for; then the process may go. */
+const CLOSE_GRACE_MS = 8000;
+
+/**
+ * Runs the processors and the sweeper of one worker process over open connections. `stop` claims nothing more, aborts
+ * and releases what runs, and ends within the grace period.
+ */
+export async function startWorker(
+  settings: Settings,
+  connections: WorkerConnections,
+  log: Log,
+): Promise<{ stop(): Promise<void> }> {
+  const core = composeCore({ redis: connections.boards, queueConnection: connections.queues, settings, log });
+  const shutdown = new AbortController();
+  const running: DeliverDependencies['running'] = new Map();
+  const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  await followCancels(connections.subscriber, settings.prefix, (jobId) => {
+    for (const attempt of running.get(jobId) ?? []) attempt.lease.stop('cancelled');
+  });
+  const workers = startQueueWorkers(
+    {
+      boards: core.boards,
+      settings,
+      log,
+      running,
+      shutdown: shutdown.signal,
+      factsOf: core.factsOf,
+      callModelOf: modelCalls(settings),
+      workerId,
+    },
+    providersOf(settings),
+    () => connections.queues,
+  );
+  log.info({ workerId, providers: providersOf(settings) }, 'worker started');
+  return {
+    async stop() {
+      shutdown.abort(new Error('the worker is shutting down'));
+      const closed = Promise.all(workers.map((worker) => worker.close())).then(() => core.close());
+      const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());
+      await Promise.race([closed, late]);
+    },
+  };
+}

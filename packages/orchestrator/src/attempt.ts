@@ -1,0 +1,153 @@
+import type { AgentOutcome } from '@crewboard/agent';
+import { type Boards, type Claimed, type Hold, isLeaseLost } from '@crewboard/board';
+import { CrewboardError, type FailureClass } from '@crewboard/contracts';
+import { keepLease, type LeaseKeeper, pause } from './lease.ts';
+import type { Log } from './log.ts';
+import type { Settings } from './settings.ts';
+
+/** One claim as its runner works with it. */
+export interface RunningAttempt {
+  hold: Hold;
+  claimed: Claimed;
+  lease: LeaseKeeper;
+}
+
+export interface AttemptDependencies {
+  boards: Boards;
+  settings: Settings;
+  log: Log;
+  /** Attempts of this process by job, so that a cancel reaches them at once. */
+  running: Map<string, Set<RunningAttempt>>;
+  /** Aborts on SIGTERM: running attempts are released. */
+  shutdown: AbortSignal;
+}
+
+/** Longest pause before a failed task is tried again. */
+const RETRY_DELAY_MOST_MS = 60_000;
+/** How often the end of an attempt is sent again while Redis does not answer, about once a second. */
+const END_TRIES = 60;
+
+/** Runs the agent once; called again from the journal when a fence was lifted. */
+export type RunAgentOnce = (signal: AbortSignal) => Promise<AgentOutcome>;
+
+const FAILURE_OF: Record<'refused' | 'truncated' | 'context', FailureClass> = {
+  refused: 'refused',
+  truncated: 'truncated',
+  context: 'context',
+};
+
+/**
+ * Runs a claimed attempt to its end: heartbeats, fence, and what each outcome means for the board. When the fence
+ * stopped it and the token turns out to be still current, it goes on from the journal in the same attempt.
+ */
+export async function runAttempt(
+  dependencies: AttemptDependencies,
+  claimed: Claimed,
+  hold: Hold,
+  start: (attempt: RunningAttempt) => Promise<RunAgentOnce>,
+): Promise<void> {
+  const { boards, settings, log, running, shutdown } = dependencies;
+  const lease = keepLease(boards, hold, settings.leaseMs);
+  const attempt: RunningAttempt = { hold, claimed, lease };
+  const peers = running.get(hold.jobId) ?? new Set();
+  running.set(hold.jobId, peers.add(attempt));
+  const fields = { jobId: hold.jobId, taskId: hold.taskId, attempt: claimed.task.attempt };
+  log.info(fields, 'attempt started');
+  try {
+    const outcome = await untilEnd(attempt, start, shutdown);
+    log.info({ ...fields, outcome: outcome?.kind ?? lease.stopped, turns: outcome?.turns }, 'attempt ended');
+    if (outcome !== undefined) await settleOutcome(dependencies, attempt, outcome);
+  } finally {
+    lease.close();
+    peers.delete(attempt);
+    if (peers.size === 0) running.delete(hold.jobId);
+  }
+}
+
+/** Runs, and runs on after a fence or a short absence of Redis. Undefined: the attempt is not ours any more. */
+async function untilEnd(
+  attempt: RunningAttempt,
+  start: (attempt: RunningAttempt) => Promise<RunAgentOnce>,
+  shutdown: AbortSignal,
+): Promise<AgentOutcome | undefined> {
+  const { lease } = attempt;
+  for (;;) {
+    const run = await start(attempt);
+    const outcome = await run(AbortSignal.any([lease.signal, shutdown]));
+    if (outcome.kind !== 'aborted' || shutdown.aborted) return lease.stopped === 'lost' ? undefined : outcome;
+    if (isLeaseLost(outcome.reason) || lease.stopped === 'lost' || lease.stopped === 'cancelled')
+      return undefined;
+    // Fenced, or a journal write that Redis did not take: once a heartbeat is answered the attempt goes on.
+    lease.stop('fenced');
+    if (!(await lease.untilSafe(shutdown))) return shutdown.aborted ? outcome : undefined;
+  }
+}
+
+/** Sends the end of an attempt until Redis takes it; an attempt that is over anyway needs no end. */
+async function endAttempt(dependencies: AttemptDependencies, end: () => Promise<void>): Promise<void> {
+  const { log } = dependencies;
+  for (let tries = 1; ; tries++) {
+    try {
+      await end();
+      return;
+    } catch (error) {
+      if (!(error instanceof CrewboardError)) throw error;
+      if (error.code !== 'unavailable' || tries === END_TRIES) {
+        log.debug({ code: error.code }, 'the end of the attempt was refused: somebody ended it before');
+        return;
+      }
+      await pause(1000, new AbortController().signal);
+    }
+  }
+}
+
+async function settleOutcome(
+  dependencies: AttemptDependencies,
+  { hold, claimed }: RunningAttempt,
+  outcome: AgentOutcome,
+): Promise<void> {
+  const { boards, settings } = dependencies;
+  const { task } = claimed;
+  // One end an attempt, so its request ID can be fixed: repeated after a lost answer it changes nothing.
+  const requestId = `end/${task.attempt}`;
+  const fail = (failureClass: FailureClass, reason: string, retryable: boolean) =>
+    endAttempt(dependencies, () =>
+      boards.fail(hold, requestId, {
+        class: failureClass,
+        reason,
+        retryable,
+        delayMs: Math.min(settings.retryDelayMs * 2 ** task.failures, RETRY_DELAY_MOST_MS),
+      }),
+    );
+  switch (outcome.kind) {
+    case 'done':
+      return;
+    case 'failed':
+      return fail(outcome.class, outcome.reason, true);
+    case 'refused':
+    case 'truncated':
+    case 'context':
+      return fail(FAILURE_OF[outcome.kind], outcome.reason, false);
+    case 'limit':
+      return fail(outcome.bound === 'time' ? 'timeout' : 'model', outcome.reason, true);
+    case 'parked':
+      if (outcome.cause === 'tool') return;
+      return endAttempt(dependencies, () =>
+        boards.park(hold, requestId, {
+          delayMs: Math.max(settings.parkMs, outcome.retryAfterMs ?? 0),
+          reason: outcome.reason,
+          strikesToFail: settings.infraStrikes,
+        }),
+      );
+    case 'provider':
+      return endAttempt(dependencies, () =>
+        boards.park(hold, requestId, {
+          delayMs: settings.parkMs,
+          reason: `provider: ${outcome.reason}`,
+          strikesToFail: 0,
+        }),
+      );
+    case 'aborted':
+      return endAttempt(dependencies, () => boards.release(hold, requestId, 'the worker is shutting down'));
+  }
+}

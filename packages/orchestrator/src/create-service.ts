@@ -1,0 +1,191 @@
+import { type Boards, type JobState, type RedisClient, withoutAbsent } from '@crewboard/board';
+import {
+  type Actor,
+  CrewboardError,
+  type EventList,
+  isEnded,
+  type Job,
+  type JobResult,
+  type NewTask,
+  type Ready,
+  type ResultLine,
+  type TaskListQuery,
+} from '@crewboard/contracts';
+import { publishCancel } from './cancel-channel.ts';
+import type { EventHub } from './event-hub.ts';
+import { followEvents } from './follow-events.ts';
+import { jobView, spendOf } from './job-view.ts';
+import { refuseLaterTaskFields } from './later.ts';
+import type { Scope, Service } from './service.ts';
+import { defaultProvider, type Settings } from './settings.ts';
+import { createSubmitJob } from './submit-job.ts';
+
+const PAGE_DEFAULT = 50;
+const EVENTS_DEFAULT = 100;
+
+export interface ServiceDependencies {
+  boards: Boards;
+  redis: RedisClient;
+  hub: EventHub;
+  settings: Settings;
+}
+
+function numberCursor(cursor: string | undefined): number {
+  const after = cursor === undefined ? 0 : Number(cursor);
+  if (Number.isSafeInteger(after) && after >= 0) return after;
+  throw new CrewboardError('invalid_argument', `cursor must be a nextCursor of this list, got "${cursor}".`, {
+    path: 'cursor',
+  });
+}
+
+/** The job as `scope` may see it; a foreign or unflipped one does not exist. */
+async function visibleJob(boards: Boards, scope: Scope, jobId: string): Promise<JobState> {
+  const state = await boards.job(jobId);
+  const isOwn = scope.project === '*' || scope.project === state.spec.project;
+  if (isOwn && state.status !== 'accepting') return state;
+  throw new CrewboardError('not_found', `no such job ${jobId}. Nothing was changed.`, {
+    next: 'GET /v1/jobs',
+  });
+}
+
+/** Everything about jobs as a whole. */
+function jobCalls({ boards, redis, settings }: ServiceDependencies) {
+  return {
+    submitJob: createSubmitJob({ boards, settings }),
+
+    async getJob(scope: Scope, jobId: string): Promise<Job> {
+      return jobView(await visibleJob(boards, scope, jobId));
+    },
+
+    async listJobs(
+      scope: Scope,
+      { cursor, limit = PAGE_DEFAULT }: { cursor?: string | undefined; limit?: number | undefined },
+    ) {
+      const ids = await boards.index.listed(scope.project, limit + 1, cursor);
+      const states = await Promise.all(
+        ids.slice(0, limit).map((id) => boards.job(id).catch(() => undefined)),
+      );
+      const jobs = states.filter((state) => state !== undefined).map(jobView);
+      return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
+    },
+
+    async cancelJob(scope: Scope, jobId: string, reason = 'cancelled by a person'): Promise<Job> {
+      await visibleJob(boards, scope, jobId);
+      if (await boards.cancelJob(jobId, `user:${scope.caller}`, reason)) {
+        await publishCancel(redis, settings.prefix, jobId);
+      }
+      return jobView(await boards.job(jobId));
+    },
+
+    async getResult(scope: Scope, jobId: string): Promise<JobResult> {
+      const state = await visibleJob(boards, scope, jobId);
+      return withoutAbsent({
+        jobId,
+        status: state.status,
+        summary: state.result?.summary,
+        output: state.result?.output,
+        counts: state.counts,
+        spend: spendOf(state),
+      });
+    },
+
+    async ready(): Promise<Ready> {
+      const redisAnswers = await redis.ping().then(
+        () => true,
+        () => false,
+      );
+      return {
+        ready: redisAnswers,
+        redis: redisAnswers ? 'ok' : 'down',
+        model: defaultProvider(settings) ?? 'none',
+      };
+    },
+  };
+}
+
+/** Everything about a job's tasks. */
+function taskCalls({ boards }: ServiceDependencies) {
+  return {
+    async listTasks(scope: Scope, jobId: string, query: TaskListQuery) {
+      await visibleJob(boards, scope, jobId);
+      const { cursor, limit = PAGE_DEFAULT, ...filter } = query;
+      const { tasks, nextAfter, asOf } = await boards.page(jobId, {
+        ...filter,
+        after: numberCursor(cursor),
+        limit,
+      });
+      return withoutAbsent({
+        tasks,
+        nextCursor: nextAfter === undefined ? undefined : String(nextAfter),
+        asOf,
+      });
+    },
+
+    async getTask(scope: Scope, jobId: string, taskId: string) {
+      await visibleJob(boards, scope, jobId);
+      return boards.task(jobId, taskId);
+    },
+
+    async addTasks(scope: Scope, jobId: string, tasks: NewTask[]) {
+      const { spec } = await visibleJob(boards, scope, jobId);
+      for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
+      const by: Actor = { kind: 'user', id: scope.caller };
+      const added = await boards.add(jobId, { tasks, by, maxAttempts: spec.limits.maxAttempts });
+      const created: Record<string, string> = {};
+      for (const [i, { key }] of tasks.entries()) {
+        const taskId = added[i]?.taskId;
+        if (key !== undefined && taskId !== undefined) created[key] = taskId;
+      }
+      return { created, tasks: added };
+    },
+
+    async *resultLines(scope: Scope, jobId: string): AsyncGenerator<ResultLine> {
+      await visibleJob(boards, scope, jobId);
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        const page = await boards.page(jobId, { after, limit: 100, full: true });
+        for (const task of page.tasks) {
+          yield withoutAbsent({
+            key: task.key,
+            taskId: task.id,
+            number: task.number,
+            title: task.title,
+            status: task.status,
+            summary: task.result?.summary,
+            output: task.result?.output,
+            failure: task.failure,
+            attempts: task.attempt,
+            usage: task.usage,
+          });
+        }
+        after = page.nextAfter;
+      }
+    },
+  };
+}
+
+/** Everything about a job's log. */
+function eventCalls({ boards, hub }: ServiceDependencies) {
+  return {
+    async listEvents(scope: Scope, jobId: string, after = '0-0', limit = EVENTS_DEFAULT): Promise<EventList> {
+      const { asOf } = await visibleJob(boards, scope, jobId);
+      const events = await boards.events(jobId, after, limit);
+      const more = events.length === limit && events.at(-1)?.id !== asOf;
+      return withoutAbsent({ events, nextCursor: more ? events.at(-1)?.id : undefined, asOf });
+    },
+
+    async *followEvents(scope: Scope, jobId: string, after: string | undefined, signal: AbortSignal) {
+      await visibleJob(boards, scope, jobId);
+      yield* followEvents(boards, hub, jobId, after, signal);
+    },
+
+    async isCaughtUp(scope: Scope, jobId: string, after: string): Promise<boolean> {
+      const { status, asOf } = await visibleJob(boards, scope, jobId);
+      return isEnded(status) && asOf === after;
+    },
+  };
+}
+
+/** Everything that the API can ask of the orchestrator, over one Redis. */
+export function createService(dependencies: ServiceDependencies): Service {
+  return { ...jobCalls(dependencies), ...taskCalls(dependencies), ...eventCalls(dependencies) };
+}

@@ -1,0 +1,114 @@
+import type { Boards, OutboxEntry } from '@crewboard/board';
+import type { JobFacts } from './job-facts.ts';
+import type { Log } from './log.ts';
+import { type Delivery, type Queues, queueJobId } from './queues.ts';
+
+/** Entries that one round reads at most; rounds follow until the outbox is empty. */
+const ROUND_MOST = 500;
+
+/** Carries out what boards still have to hand on. */
+export interface Drainer {
+  /** Starts draining a board's outbox; calls for a board that is being drained make one more round. Never throws. */
+  soon(jobId: string): void;
+  /** Drains a board now. Throws `unavailable` when Redis can't be reached; what is left stays in the outbox. */
+  drain(jobId: string): Promise<void>;
+  /** Resolves when everything that was started is over. */
+  idle(): Promise<void>;
+}
+
+interface DrainDependencies {
+  boards: Boards;
+  queues: Queues;
+  factsOf: (jobId: string) => Promise<JobFacts>;
+  log: Log;
+}
+
+/** Makes the drainer of a process. Two processes may drain one board at once: every entry is harmless twice. */
+export function createDrainer({ boards, queues, factsOf, log }: DrainDependencies): Drainer {
+  const running = new Map<string, Promise<void>>();
+  const again = new Set<string>();
+
+  async function enqueue(jobId: string, entries: readonly OutboxEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const { spec, lead } = await factsOf(jobId);
+    for (const role of ['lead', 'tasks'] as const) {
+      const jobs = entries
+        .filter((entry) => (entry.taskId === lead) === (role === 'lead'))
+        .map((entry) => {
+          const data: Delivery = { v: 1, jobId, taskId: entry.taskId, attempt: entry.attempt };
+          return { name: role, data, opts: { jobId: queueJobId(entry.taskId, entry.dispatch) } };
+        });
+      if (jobs.length > 0) await queues[spec.provider][role].addBulk(jobs);
+    }
+  }
+
+  async function round(jobId: string): Promise<number> {
+    const entries = await boards.readOutbox(jobId, ROUND_MOST);
+    await enqueue(
+      jobId,
+      entries.filter((entry) => entry.kind === 'enqueue'),
+    );
+    for (const entry of entries) await boards.carryOut(jobId, entry);
+    await boards.removeFromOutbox(
+      jobId,
+      entries.map((entry) => entry.id),
+    );
+    return entries.length;
+  }
+
+  async function drain(jobId: string): Promise<void> {
+    // Ends: each round removes what it read, and what a slice adds is bounded by the board.
+    while ((await round(jobId)) > 0) {}
+  }
+
+  function soon(jobId: string): void {
+    if (running.has(jobId)) {
+      again.add(jobId);
+      return;
+    }
+    const work = drain(jobId)
+      .catch((error: unknown) => log.warn({ jobId, err: error }, 'outbox left to the sweeper'))
+      .finally(() => {
+        running.delete(jobId);
+        if (again.delete(jobId)) soon(jobId);
+      });
+    running.set(jobId, work);
+  }
+
+  return {
+    soon,
+    drain,
+    async idle() {
+      while (running.size > 0) await Promise.all(running.values());
+    },
+  };
+}
+
+/** The same boards, but every transition drains the outbox that it wrote: whoever writes an entry carries it out. */
+export function drainAfter(boards: Boards, drainer: Drainer): Boards {
+  const then = <Args extends unknown[], Answer>(
+    call: (...args: Args) => Promise<Answer>,
+    jobOf: (...args: Args) => string,
+  ) => {
+    return async (...args: Args): Promise<Answer> => {
+      const answer = await call(...args);
+      drainer.soon(jobOf(...args));
+      return answer;
+    };
+  };
+  const first = (jobId: string) => jobId;
+  const ofHold = (hold: { jobId: string }) => hold.jobId;
+  return {
+    ...boards,
+    add: then(boards.add, first),
+    flip: then(boards.flip, first),
+    claim: then(boards.claim, first),
+    cancelJob: then(boards.cancelJob, first),
+    submit: then(boards.submit, ofHold),
+    fail: then(boards.fail, ofHold),
+    release: then(boards.release, ofHold),
+    park: then(boards.park, ofHold),
+    waitForNews: then(boards.waitForNews, ofHold),
+    finishJob: then(boards.finishJob, ofHold),
+  };
+}

@@ -1,0 +1,65 @@
+import type { Boards, Hold } from '@crewboard/board';
+import { BoardWaitInput, FinishJobInput, type Tool } from '@crewboard/contracts';
+import { jsonAnswer } from '../board-tools.ts';
+import type { Deliveries } from './deliveries.ts';
+import { inboxText, readInbox } from './inbox.ts';
+
+/** `board_wait`: parks the lead until the board has news. */
+export function createBoardWaitTool(boards: Boards, hold: Hold): Tool<BoardWaitInput> {
+  return {
+    name: 'board_wait',
+    description:
+      'Waits until the board has news: a task failed, is blocked or unreachable, or all tasks are settled. Answers {news, counts, allSettled}. Do not poll: wait.',
+    inputSchema: BoardWaitInput,
+    readOnly: false,
+    idempotent: true,
+    endsAttempt: true,
+    async execute(_input, { requestId }) {
+      const answer = await boards.waitForNews(hold, requestId);
+      if (answer === 'parked') return { content: '', end: { kind: 'parked', reason: 'waits for news' } };
+      const { counts } = await boards.job(hold.jobId);
+      return jsonAnswer(
+        {
+          code: 'invalid_transition',
+          detail:
+            'there is nothing to wait for: no task runs or can run. Plan tasks with board_plan, or end with finish_job.',
+          retry: 'after_fix',
+          counts,
+        },
+        true,
+      );
+    },
+  };
+}
+
+/** `finish_job`: one step that ends the job, refused while tasks are open or news is unread. */
+export function createFinishJobTool(
+  boards: Boards,
+  hold: Hold,
+  deliveries: Deliveries,
+): Tool<FinishJobInput> {
+  return {
+    name: 'finish_job',
+    description:
+      'Ends the job: {summary, output?, waive?: [{taskId, reason}]}. Refused while tasks are open (waive them with a reason: they are cancelled and the job ends partial) or news is unread (the answer carries it).',
+    inputSchema: FinishJobInput,
+    readOnly: false,
+    idempotent: true,
+    endsAttempt: true,
+    async execute({ summary, output, waive = [] }, { requestId }) {
+      const answer = await boards.finishJob(hold, requestId, { summary, output }, waive);
+      if (answer.kind === 'ended') return { content: '', end: { kind: 'done' } };
+      const refusal = { code: 'invalid_transition', retry: 'after_refresh' };
+      if (answer.kind === 'open') {
+        const { taskIds, openCount } = answer;
+        const detail = `${openCount} tasks are still open. Nothing was changed. Wait with board_wait, or waive them with a reason.`;
+        return jsonAnswer({ ...refusal, detail, openTasks: taskIds, openCount }, true);
+      }
+      const inbox = await readInbox(boards, hold.jobId, hold.taskId);
+      const detail =
+        'there is news that you have not seen: here it is. Nothing was changed. Take it into account, then finish.';
+      const text = JSON.stringify({ ...refusal, detail, ...JSON.parse(inboxText(inbox)) });
+      return { content: deliveries.carry(inbox, text), isError: true };
+    },
+  };
+}

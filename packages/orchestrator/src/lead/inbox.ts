@@ -1,0 +1,94 @@
+import { type Boards, withoutAbsent } from '@crewboard/board';
+import type { BoardEvent, Counts } from '@crewboard/contracts';
+
+/** What one wake shows the lead at most. */
+const ENTRIES_MOST = 200;
+const BYTES_MOST = 20_000;
+/** Events that are looked through for one inbox; what is beyond shows in counts and by board_list. */
+const EVENTS_MOST = 20_000;
+const PAGE = 1000;
+
+const NEWS_TYPES = new Set([
+  'task.completed',
+  'task.failed',
+  'task.cancelled',
+  'task.blocked',
+  'task.unreachable',
+  'task.proposed',
+  'message.accepted',
+]);
+
+/** One line of news for the lead. */
+export interface NewsEntry {
+  task?: string;
+  status?: string;
+  line: string;
+}
+
+/** The lead's inbox: a view of the event log after its cursor. */
+export interface Inbox {
+  news: NewsEntry[];
+  /** News that did not fit: to be seen by board_list. */
+  more: number;
+  counts: Counts;
+  allSettled: boolean;
+  /** The last event looked at: the cursor once this was delivered. */
+  cursor: string;
+}
+
+function isNews(event: BoardEvent, lead: string): boolean {
+  if (!NEWS_TYPES.has(event.type) || event.taskId === lead) return false;
+  return event.type !== 'task.failed' || event.status === 'failed';
+}
+
+async function newsAfter(boards: Boards, jobId: string, lead: string, cursor: string) {
+  const events: BoardEvent[] = [];
+  let last = cursor === '' ? '0-0' : cursor;
+  for (let read = 0; read < EVENTS_MOST; ) {
+    const page = await boards.events(jobId, last, PAGE);
+    read += page.length;
+    last = page.at(-1)?.id ?? last;
+    events.push(...page.filter((event) => isNews(event, lead)));
+    if (page.length < PAGE) break;
+  }
+  return { events, last };
+}
+
+async function lineOf(boards: Boards, jobId: string, events: readonly BoardEvent[]): Promise<NewsEntry[]> {
+  const ids = [...new Set(events.flatMap((event) => event.taskId ?? []))];
+  const tasks = new Map(
+    (await boards.readTasks(jobId, ids, false)).flatMap((task) => (task ? [[task.id, task]] : [])),
+  );
+  return events.map((event) => {
+    const task = tasks.get(event.taskId ?? '');
+    const reason = typeof event.data?.reason === 'string' ? `: ${event.data.reason}` : '';
+    const title = task === undefined ? '' : ` "${task.title}"`;
+    return withoutAbsent({
+      task: event.taskId,
+      status: event.type === 'task.unreachable' ? 'unreachable' : event.status,
+      line: `${event.type}${title}${reason}`.slice(0, 400).toWellFormed(),
+    });
+  });
+}
+
+/** Reads the inbox of a lead; nothing counts as delivered before its cursor is journalled. */
+export async function readInbox(boards: Boards, jobId: string, lead: string): Promise<Inbox> {
+  const state = await boards.job(jobId);
+  const { events, last } = await newsAfter(boards, jobId, lead, state.cursor);
+  const entries = await lineOf(boards, jobId, events.slice(0, ENTRIES_MOST));
+  const news: NewsEntry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (bytes > BYTES_MOST) break;
+    news.push(entry);
+  }
+  const { counts } = state;
+  const open = counts.pending + counts.in_progress + counts.in_review + counts.blocked;
+  return { news, more: events.length - news.length, counts, allSettled: open === 0, cursor: last };
+}
+
+/** The inbox as the lead's model reads it. */
+export function inboxText({ news, more, counts, allSettled }: Inbox): string {
+  return JSON.stringify(withoutAbsent({ news, more: more > 0 ? more : undefined, counts, allSettled }));
+}

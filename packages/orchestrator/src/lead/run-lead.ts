@@ -1,0 +1,82 @@
+import type { Boards, Hold } from '@crewboard/board';
+import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
+import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
+import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
+import type { JobFacts } from '../job-facts.ts';
+import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
+import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
+import { inboxText, readInbox } from './inbox.ts';
+import { createBoardPlanTool } from './plan-tool.ts';
+import { LEAD_SYSTEM, leadOpening, newsMessage } from './prompt.ts';
+
+/** The tool calls of the last reply that no result answers yet. */
+function unanswered(entries: readonly JournalEntry[]): boolean {
+  const last = entries.findLastIndex((entry) => entry.kind === 'reply');
+  const reply = entries[last];
+  if (reply?.kind !== 'reply') return false;
+  const calls = reply.content.filter((block) => block.type === 'tool_use').length;
+  return calls > entries.slice(last).filter((entry) => entry.kind === 'tool.result').length;
+}
+
+/** What the lead is told when it goes on: its wait is answered, or the news stands in a message. */
+async function newsFor(
+  boards: Boards,
+  hold: Hold,
+  attempt: number,
+  entries: readonly JournalEntry[],
+  deliveries: Deliveries,
+) {
+  if (entries.length === 0) return {};
+  const [last] = await boards.attempts(hold.jobId, hold.taskId, attempt - 1, 1);
+  const inbox = await readInbox(boards, hold.jobId, hold.taskId);
+  if (last?.outcome === 'parked' && unanswered(entries)) return { endedCallAnswer: deliveries.carry(inbox) };
+  if (inbox.news.length === 0) return {};
+  return { continuation: [deliveries.carry(inbox, newsMessage(inboxText(inbox)))] };
+}
+
+/** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */
+export async function prepareLead(
+  { boards, settings, log, callModel }: AgentDependencies,
+  { spec }: JobFacts,
+  { hold, claimed }: RunningAttempt,
+): Promise<RunAgentOnce> {
+  const { task } = claimed;
+  const deliveries = createDeliveries();
+  const by: Actor = { kind: 'lead', id: task.owner?.id ?? 'lead' };
+  const tools: Tool[] = [
+    ...(await workTools(spec, settings)),
+    createBoardPlanTool(boards, hold, by, spec.limits.maxAttempts),
+    createBoardListTool(boards, hold.jobId),
+    createBoardGetTool(boards, hold.jobId),
+    createBoardWaitTool(boards, hold),
+    createFinishJobTool(boards, hold, deliveries),
+  ];
+  const journal = await boards.openJournal(hold, { attempt: task.attempt, cursorFor: deliveries.cursorFor });
+  const news = await newsFor(boards, hold, task.attempt, journal.entries, deliveries);
+  const { counts } = await boards.job(hold.jobId);
+  return (signal) =>
+    runLogged(
+      {
+        model: spec.models.lead,
+        system: LEAD_SYSTEM,
+        tools,
+        journal,
+        callModel,
+        opening: [leadOpening(spec, counts.total)],
+        fresh: claimed.fresh,
+        attempt: task.attempt,
+        ...news,
+        // A turn without a call is a wait as long as there is something to wait for.
+        async plainEnding() {
+          const answer = await boards.waitForNews(hold, `plain/${journal.entries.length}`);
+          return answer === 'parked' ? { kind: 'parked', reason: 'waits for news' } : undefined;
+        },
+        limits: limitsFor(spec, {}, settings),
+        signal,
+      },
+      log,
+      { jobId: hold.jobId, lead: true, attempt: task.attempt },
+    );
+}

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Boards, type Hold, isLeaseLost } from '@crewboard/board';
+import { CrewboardError } from '@crewboard/contracts';
+
+/** Why a holder had to stop at once. */
+export type LeaseStop =
+  /** Somebody ended the attempt, or the job: its writes would be refused. */
+  | 'lost'
+  /** The job is being cancelled. */
+  | 'cancelled'
+  /** Redis was away for so long that the lease may be over: stop now, go on if the token is still current. */
+  | 'fenced';
+
+export interface LeaseKeeper {
+  /** Aborts when the holder must stop; a new one stands here after a fence was lifted. */
+  readonly signal: AbortSignal;
+  readonly stopped: LeaseStop | undefined;
+  /** After a fence: resolves true once a heartbeat was answered (the token is still current), false when it is lost. */
+  untilSafe(signal: AbortSignal): Promise<boolean>;
+  /** Stops because of news from elsewhere, such as a cancel over pub/sub. */
+  stop(why: LeaseStop): void;
+  /** Ends the heartbeats. */
+  close(): void;
+}
+
+/** The share of a lease that is kept back: the holder stops that long before others may start. */
+const MARGIN_SHARE = 0.1;
+
+function isOver(error: unknown): boolean {
+  if (isLeaseLost(error)) return true;
+  return error instanceof CrewboardError && ['terminal', 'not_found', 'not_owner'].includes(error.code);
+}
+
+/**
+ * Keeps the lease of one attempt by a heartbeat every quarter of it, also during long model calls, and fences the
+ * holder by its own monotonic clock: past (last answered heartbeat sent + lease - margin) it has to stop.
+ */
+export function keepLease(boards: Boards, hold: Hold, leaseMs: number): LeaseKeeper {
+  let controller = new AbortController();
+  let stopped: LeaseStop | undefined;
+  let confirmedAt = performance.now();
+  let beating = false;
+  const waiting = new Set<(safe: boolean) => void>();
+
+  function stop(why: LeaseStop): void {
+    if (stopped === 'lost' || stopped === 'cancelled') return;
+    stopped = why;
+    controller.abort(new Error(`the attempt must stop: ${why}`));
+    if (why !== 'fenced') for (const resolve of waiting) resolve(false);
+  }
+
+  async function beat(): Promise<void> {
+    // A heartbeat that hangs (Redis away) is not followed by more of them; the fence needs no answer.
+    if (beating) return;
+    beating = true;
+    const sentAt = performance.now();
+    try {
+      const { cancelling } = await boards.heartbeat(hold, leaseMs);
+      confirmedAt = sentAt;
+      if (cancelling) stop('cancelled');
+      else for (const resolve of waiting) resolve(true);
+    } catch (error) {
+      if (isOver(error)) stop('lost');
+    } finally {
+      beating = false;
+    }
+  }
+
+  const check = () => {
+    if (stopped === undefined && performance.now() > confirmedAt + leaseMs * (1 - MARGIN_SHARE))
+      stop('fenced');
+  };
+  const beats = setInterval(() => {
+    check();
+    void beat();
+  }, leaseMs / 4);
+  const checks = setInterval(check, leaseMs / 20);
+
+  return {
+    get signal() {
+      return controller.signal;
+    },
+    get stopped() {
+      return stopped;
+    },
+    async untilSafe(signal) {
+      if (stopped !== 'fenced') return stopped === undefined;
+      const safe = await new Promise<boolean>((resolve) => {
+        waiting.add(resolve);
+        signal.addEventListener('abort', () => resolve(false), { once: true });
+        if (signal.aborted) resolve(false);
+      });
+      waiting.clear();
+      if (!safe) return false;
+      stopped = undefined;
+      controller = new AbortController();
+      return true;
+    },
+    stop,
+    close() {
+      clearInterval(beats);
+      clearInterval(checks);
+    },
+  };
+}
+
+/** Waits `ms`, or until `signal` aborts; never throws. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, undefined, { signal }).catch(() => {});
+}

@@ -1,0 +1,59 @@
+import { type AgentOptions, createModelCall, type ModelCall, runAgent } from '@crewboard/agent';
+import { CrewboardError, type JobSpec, type Tool } from '@crewboard/contracts';
+import { createFileTools, openWorkspace } from '@crewboard/tools';
+import type { Log } from './log.ts';
+import type { Provider, Settings } from './settings.ts';
+
+const TOOL_TIMEOUT_MS = 120_000;
+const PARALLEL_TOOLS = 8;
+/** Above one whole answer of read_file or board_get, below what would crowd out a conversation. */
+const RESULT_CHARS = 110_000;
+
+/** The model call of each provider that this process can serve. */
+export function modelCalls(settings: Settings): (provider: Provider) => ModelCall {
+  const calls = new Map<Provider, ModelCall>();
+  return (provider) => {
+    const access = settings.providers[provider];
+    if (access === undefined)
+      throw new CrewboardError('unavailable', `this worker has no access to ${provider}`);
+    const call = calls.get(provider) ?? createModelCall({ ...access, idleMs: settings.modelIdleMs });
+    calls.set(provider, call);
+    return call;
+  };
+}
+
+/** The file tools that a job allows, confined to its workspace; none without one. */
+export async function workTools(spec: JobSpec, settings: Settings): Promise<Tool[]> {
+  if (spec.workspace === undefined) return [];
+  const workspace = await openWorkspace({ root: spec.workspace.path, deniedPaths: [settings.dataDir] });
+  return createFileTools(workspace, spec.tools);
+}
+
+/** The limits of one attempt: those of its task before those of the job. */
+export function limitsFor(
+  spec: JobSpec,
+  task: { limits?: { maxTurns?: number | undefined; timeoutMs?: number | undefined } | undefined },
+  settings: Settings,
+): AgentOptions['limits'] {
+  return {
+    maxTurns: task.limits?.maxTurns ?? spec.limits.maxTurns,
+    timeoutMs: task.limits?.timeoutMs ?? spec.limits.taskTimeoutMs,
+    toolTimeoutMs: TOOL_TIMEOUT_MS,
+    parallelTools: PARALLEL_TOOLS,
+    modelTries: settings.modelTries,
+    modelRetryMs: settings.modelRetryMs,
+    maxResultChars: RESULT_CHARS,
+  };
+}
+
+/** Runs the agent and logs what happens by the way. */
+export function runLogged(options: Omit<AgentOptions, 'emit'>, log: Log, fields: object) {
+  return runAgent({
+    ...options,
+    emit(event) {
+      if (event.type === 'model.retry')
+        log.warn({ ...fields, ...event }, 'a model call failed and is tried again');
+      else if (event.type !== 'stopped') log.debug({ ...fields, ...event }, event.type);
+    },
+  });
+}

@@ -1,0 +1,70 @@
+import type { ModelCall } from '@crewboard/agent';
+import type { Boards } from '@crewboard/board';
+import type { Tool } from '@crewboard/contracts';
+import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
+import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
+import type { JobFacts } from '../job-facts.ts';
+import type { Log } from '../log.ts';
+import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
+import type { Settings } from '../settings.ts';
+import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
+import { createBoardNoteTool, createChecklistTool } from './progress-tools.ts';
+import { SUB_AGENT_SYSTEM, taskOpening } from './prompt.ts';
+
+/** Results of dependencies that stand in the first message; the rest comes by board_get. */
+const DEPENDENCIES_SHOWN = 50;
+const DEPENDENCY_BYTES = 20_000;
+
+export interface AgentDependencies {
+  boards: Boards;
+  settings: Settings;
+  log: Log;
+  callModel: ModelCall;
+}
+
+/** Prepares the run of a claimed task: its tools, its first message, its journal. */
+export async function prepareSubAgent(
+  { boards, settings, log, callModel }: AgentDependencies,
+  { spec }: JobFacts,
+  { hold, claimed }: RunningAttempt,
+): Promise<RunAgentOnce> {
+  const { task } = claimed;
+  const tools: Tool[] = [
+    ...(await workTools(spec, settings)),
+    createChecklistTool(boards, hold, spec.allowParallelInProgress),
+    createBoardListTool(boards, hold.jobId),
+    createBoardGetTool(boards, hold.jobId),
+    createBoardNoteTool(boards, hold),
+    createBoardSubmitTool(boards, hold, task),
+    createBoardFailTool(boards, hold, settings.retryDelayMs * 2 ** task.failures),
+  ];
+  const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
+  const dependencies = await dependencyResults(
+    boards,
+    hold.jobId,
+    task,
+    DEPENDENCIES_SHOWN,
+    DEPENDENCY_BYTES,
+  );
+  const journal = await boards.openJournal(hold, { attempt: task.attempt });
+  // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
+  const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);
+  return (signal) =>
+    runLogged(
+      {
+        model: task.model ?? spec.models.worker,
+        system: SUB_AGENT_SYSTEM,
+        tools,
+        journal,
+        callModel,
+        opening: [taskOpening(task, dependencies, earlier)],
+        fresh: claimed.fresh && !begun,
+        attempt: task.attempt,
+        limits: limitsFor(spec, task, settings),
+        checklistRemind: true,
+        signal,
+      },
+      log,
+      { jobId: hold.jobId, taskId: task.id, attempt: task.attempt },
+    );
+}

@@ -1,0 +1,191 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Boards } from '@crewboard/board';
+import {
+  type Actor,
+  CrewboardError,
+  DEFAULT_LIMITS,
+  type JobBody,
+  type JobLimits,
+  type JobSpec,
+  newJobId,
+  type SubmitAnswer,
+  type WorkToolName,
+} from '@crewboard/contracts';
+import { linksOf } from './job-view.ts';
+import { refuseLaterJobFields } from './later.ts';
+import type { Scope } from './service.ts';
+import { defaultProvider, type Settings } from './settings.ts';
+import { checkWorkspace } from './workspace-root.ts';
+
+const READ_ONLY_TOOLS: WorkToolName[] = ['list_files', 'read_file', 'search_files'];
+/** How long a repeat waits for the first request of its Idempotency-Key; past it the first one has crashed. */
+const REPEAT_WAIT_MS = 90_000;
+const REPEAT_POLL_MS = 50;
+
+interface SubmitDependencies {
+  boards: Boards;
+  settings: Settings;
+}
+
+function projectOf(scope: Scope, body: JobBody): string {
+  if (scope.project === '*') return body.project ?? 'default';
+  if (body.project !== undefined && body.project !== scope.project) {
+    throw new CrewboardError(
+      'forbidden',
+      `this key belongs to project ${scope.project}. Nothing was changed.`,
+    );
+  }
+  return scope.project;
+}
+
+function limitsOf(body: JobBody): JobLimits {
+  const limits = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(body.limits ?? {})) {
+    if (value !== undefined) Object.assign(limits, { [name]: value });
+  }
+  const tasks = body.tasks?.length ?? 0;
+  if (tasks > limits.maxTasks) {
+    throw new CrewboardError(
+      'limit_exceeded',
+      `the job has ${tasks} tasks and limits.maxTasks is ${limits.maxTasks}. Nothing was changed. Raise it or send fewer.`,
+    );
+  }
+  return limits;
+}
+
+function titleOf(body: JobBody): string {
+  if (body.title !== undefined) return body.title;
+  const text = body.goal ?? body.tasks?.[0]?.title ?? 'Job';
+  const line = text.trim().split('\n', 1)[0] ?? text;
+  return line.length <= 80
+    ? line
+    : `${line
+        .slice(0, 79)
+        .toWellFormed()
+        .replace(/\ufffd$/, '')}…`;
+}
+
+/** Checks a body as a whole and makes the job's fixed settings of it, before anything is stored. */
+async function specOf(scope: Scope, body: JobBody, jobId: string, settings: Settings): Promise<JobSpec> {
+  refuseLaterJobFields(body);
+  const project = projectOf(scope, body);
+  const limits = limitsOf(body);
+  const provider = defaultProvider(settings);
+  if (provider === undefined) {
+    throw new CrewboardError(
+      'unavailable',
+      'no model is set up, and this job needs one. Nothing was changed. Set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL, or start with `crewboard up`, which offers a simulated model.',
+    );
+  }
+  const workspace =
+    body.workspace === undefined
+      ? undefined
+      : { path: await checkWorkspace(body.workspace.path, settings.workspaceRoots, settings.dataDir) };
+  if (workspace === undefined && body.tools !== undefined && body.tools.length > 0) {
+    throw new CrewboardError(
+      'invalid_argument',
+      'tools need a workspace: add workspace.path. Nothing was changed.',
+      {
+        path: 'tools',
+      },
+    );
+  }
+  return {
+    v: 1,
+    id: jobId,
+    project,
+    title: titleOf(body),
+    ...(body.goal === undefined ? {} : { goal: body.goal }),
+    ...(workspace === undefined ? {} : { workspace }),
+    models: {
+      lead: body.models?.lead ?? settings.models.lead,
+      worker: body.models?.worker ?? settings.models.worker,
+    },
+    limits,
+    allowParallelInProgress: body.allowParallelInProgress ?? true,
+    tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
+    provider,
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
+    createdBy: scope.caller,
+  };
+}
+
+/**
+ * Takes a job in: a chain that a crash cannot half-do. Key -> live index -> board in `accepting` -> its tasks in
+ * chunks -> one flip. A crash before the flip leaves a board that nobody sees and that the sweeper deletes; the same
+ * Idempotency-Key then makes the job anew under the same ID.
+ * Errors: `invalid_argument`, `forbidden`, `limit_exceeded`, `dependency_cycle`, `unknown_dependency`,
+ * `duplicate_key`, `idempotency_mismatch`, `unavailable`. Each leaves nothing stored.
+ */
+export function createSubmitJob({ boards, settings }: SubmitDependencies) {
+  async function fill(spec: JobSpec, body: JobBody, by: Actor): Promise<SubmitAnswer> {
+    await boards.index.addLive(spec.id);
+    const lead = body.goal === undefined ? {} : { lead: { title: spec.title, instructions: body.goal, by } };
+    const { createdAt } = await boards.create(spec, {
+      coalesceMs: settings.coalesceMs,
+      hold: false,
+      ...lead,
+    });
+    if (body.tasks !== undefined) {
+      await boards.stage(spec.id, { tasks: body.tasks, by, maxAttempts: spec.limits.maxAttempts });
+    }
+    await boards.flip(spec.id, by);
+    await boards.index.list(spec.id, spec.project, createdAt);
+    return { id: spec.id, status: body.goal === undefined ? 'running' : 'planning', links: linksOf(spec.id) };
+  }
+
+  /** What is there of a job: its answer once flipped, a board that is being filled, or nothing. */
+  async function stateOf(jobId: string): Promise<SubmitAnswer | 'accepting' | 'absent'> {
+    try {
+      const state = await boards.job(jobId);
+      if (state.status === 'accepting') return 'accepting';
+      const status = state.spec.goal === undefined ? 'running' : 'planning';
+      return { id: jobId, status, links: linksOf(jobId) };
+    } catch (error) {
+      if (error instanceof CrewboardError && error.code === 'not_found') return 'absent';
+      throw error;
+    }
+  }
+
+  /** The chain under an Idempotency-Key: one request at a time works on its job, the others wait for its flip. */
+  async function once(spec: JobSpec, body: JobBody, by: Actor): Promise<SubmitAnswer> {
+    const until = performance.now() + REPEAT_WAIT_MS;
+    while (performance.now() < until) {
+      const state = await stateOf(spec.id);
+      if (typeof state === 'object') return state;
+      if (await boards.index.lockSubmit(spec.id)) {
+        try {
+          const now = await stateOf(spec.id);
+          if (typeof now === 'object') return now;
+          // Left by a request that crashed: begun anew, so that no task stands twice.
+          if (now === 'accepting') await boards.remove(spec.id, []);
+          return await fill(spec, body, by);
+        } finally {
+          await boards.index.unlockSubmit(spec.id);
+        }
+      }
+      await delay(REPEAT_POLL_MS);
+    }
+    throw new CrewboardError(
+      'unavailable',
+      'another request with this Idempotency-Key is still under way. Try again.',
+    );
+  }
+
+  return async (scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer> => {
+    const spec = await specOf(scope, body, newJobId(), settings);
+    boards.checkStaged(body.tasks ?? []);
+    const by: Actor = { kind: 'user', id: scope.caller };
+    if (idempotencyKey === undefined) return fill(spec, body, by);
+    const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
+    const bound = await boards.index.bindIdempotencyKey(spec.project, idempotencyKey, hash, spec.id);
+    if (bound.hash !== hash) {
+      throw new CrewboardError(
+        'idempotency_mismatch',
+        `this Idempotency-Key was used with another body, for ${bound.jobId}. Nothing was changed. Use a new key.`,
+      );
+    }
+    return once({ ...spec, id: bound.jobId }, body, by);
+  };
+}

@@ -1,0 +1,109 @@
+import type { Boards, Sweep } from '@crewboard/board';
+import { CrewboardError } from '@crewboard/contracts';
+import type { Drainer } from './drain.ts';
+import type { JobFacts } from './job-facts.ts';
+import { pause } from './lease.ts';
+import type { Log } from './log.ts';
+import { type Delivery, type Queues, queueJobId } from './queues.ts';
+import type { Settings } from './settings.ts';
+
+/** A submit that was not flipped by then has crashed. */
+const UNFLIPPED_MS = 60_000;
+
+interface SweepDependencies {
+  boards: Boards;
+  queues: Queues;
+  drainer: Drainer;
+  factsOf: (jobId: string) => Promise<JobFacts>;
+  settings: Settings;
+  log: Log;
+}
+
+/**
+ * Looks after all live boards, a round every sweepIntervalMs, in every worker and API process; the script lets only
+ * one of them do a board's round. What it mends, and why mending twice is harmless:
+ * - outbox entries left by a crash: each is carried out by ID or sets a level;
+ * - expired leases, due times: one script each, which looks at the state again;
+ * - tasks that wait in the queue too long: the queue job is looked up by its ID and added only when it is absent, and
+ *   a second delivery loses the claim;
+ * - submits that crashed before their flip: deleting what is gone deletes nothing;
+ * - ended jobs in the live index: removing twice removes once.
+ */
+export function createSweeper(dependencies: SweepDependencies) {
+  const { boards, drainer, factsOf, settings, log } = dependencies;
+  const listed = new Set<string>();
+
+  async function sweepJob(jobId: string): Promise<void> {
+    const sweep = await boards.sweep(jobId, {
+      intervalMs: settings.sweepIntervalMs,
+      leaseMs: settings.leaseMs,
+      strikes: settings.infraStrikes,
+      staleMs: settings.staleMs,
+    });
+    if (sweep.kind === 'none') await boards.index.removeLive(jobId);
+    if (sweep.kind !== 'swept') return;
+    if (sweep.status === 'accepting') {
+      if (!sweep.hold && sweep.ageMs > UNFLIPPED_MS) await removeUnflipped(jobId);
+      return;
+    }
+    await ensureListed(jobId);
+    for (const stale of sweep.stale) await requeue(jobId, stale);
+    if (sweep.outbox > 0) await drainer.drain(jobId);
+    else if (sweep.ended) await boards.index.removeLive(jobId);
+  }
+
+  /** A submit may crash between its flip and its place in the list of jobs. */
+  async function ensureListed(jobId: string): Promise<void> {
+    if (listed.has(jobId)) return;
+    const { spec, createdAt } = await boards.job(jobId);
+    await boards.index.list(jobId, spec.project, createdAt);
+    if (listed.size > 10_000) listed.clear();
+    listed.add(jobId);
+  }
+
+  async function removeUnflipped(jobId: string): Promise<void> {
+    log.warn({ jobId }, 'a submit was not finished: its board is deleted');
+    await boards.remove(jobId, []);
+    await boards.index.removeLive(jobId);
+  }
+
+  type Stale = Extract<Sweep, { kind: 'swept' }>['stale'][number];
+
+  async function requeue(jobId: string, { taskId, attempt, dispatch }: Stale): Promise<void> {
+    const { spec, lead } = await factsOf(jobId);
+    const role = taskId === lead ? 'lead' : 'tasks';
+    const queue = dependencies.queues[spec.provider][role];
+    const id = queueJobId(taskId, dispatch);
+    const job = await queue.getJob(id);
+    const state = job === undefined ? 'absent' : await job.getState();
+    if (['waiting', 'prioritized', 'delayed'].includes(state)) return;
+    const data: Delivery = { v: 1, jobId, taskId, attempt };
+    // Taken by a worker that died before its claim: BullMQ would bring it back after a minute, a second job does now.
+    const again = state === 'active' ? `${id}-again` : id;
+    if (state === 'failed' || state === 'completed') await job?.remove().catch(() => {});
+    await queue.add(role, data, { jobId: again });
+    log.info({ jobId, taskId, state }, 'a task that was queued and not claimed is queued again');
+  }
+
+  return {
+    /** One round over all live boards. A board that fails does not keep the others from theirs. */
+    async sweepAll(): Promise<void> {
+      for (const jobId of await boards.index.liveJobs()) {
+        await sweepJob(jobId).catch((error: unknown) => {
+          const code = error instanceof CrewboardError ? error.code : undefined;
+          log.warn({ jobId, code, err: error }, 'a board could not be swept; the next round tries again');
+        });
+      }
+    },
+
+    /** Sweeps until `signal` aborts. */
+    async run(signal: AbortSignal): Promise<void> {
+      while (!signal.aborted) {
+        await this.sweepAll().catch((error: unknown) => {
+          log.warn({ err: error }, 'no sweep: Redis can not be reached');
+        });
+        await pause(settings.sweepIntervalMs, signal);
+      }
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { type ConnectionOptions, WaitingError, Worker } from 'bullmq';
+import { createDeliver, type DeliverDependencies } from './deliver.ts';
+import { Delivery, queueName, type Role } from './queues.ts';
+import type { Provider } from './settings.ts';
+
+/** Above the longest pause of an event loop; the board's lease brings lost work back, not this lock. */
+const LOCK_MS = 30_000;
+const STALLED_CHECK_MS = 15_000;
+/** A queue job may be found stalled often: whether it still means anything is the board's to say. */
+const MAX_STALLED = 100;
+
+/** Leads that one worker runs at once; a lead mostly waits, and parks when it does. */
+const LEAD_CONCURRENCY = 8;
+
+/** The BullMQ workers of this process, one a role and provider that it can serve. */
+export function startQueueWorkers(
+  dependencies: DeliverDependencies,
+  providers: readonly Provider[],
+  connectionOf: () => ConnectionOptions,
+): Worker[] {
+  const { settings, log } = dependencies;
+  const deliver = createDeliver(dependencies);
+  return providers.flatMap((provider) =>
+    (['lead', 'tasks'] satisfies Role[]).map((role) => {
+      const worker = new Worker(
+        queueName(provider, role),
+        async (job, token) => {
+          if (dependencies.shutdown.aborted) {
+            // Taken in the moment of the shutdown: back to the queue for another worker, at no cost.
+            await job.moveToWait(token);
+            throw new WaitingError();
+          }
+          const delivery = Delivery.safeParse(job.data);
+          if (delivery.success) await deliver(delivery.data);
+          else
+            log.error({ queueJob: job.id }, 'a queue job is not one of ours, or of a newer version: dropped');
+        },
+        {
+          connection: connectionOf(),
+          prefix: settings.prefix,
+          concurrency: role === 'lead' ? LEAD_CONCURRENCY : settings.concurrency,
+          lockDuration: LOCK_MS,
+          stalledInterval: STALLED_CHECK_MS,
+          maxStalledCount: MAX_STALLED,
+          removeOnComplete: { count: 0 },
+          removeOnFail: { count: 0 },
+        },
+      );
+      worker.on('error', (error) => log.warn({ err: error.message }, 'queue connection'));
+      worker.on('failed', (job, error) =>
+        log.warn({ queueJob: job?.id, err: error }, 'a delivery failed; the sweeper sees to it'),
+      );
+      return worker;
+    }),
+  );
+}

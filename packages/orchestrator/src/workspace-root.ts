@@ -1,0 +1,63 @@
+import { realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative } from 'node:path';
+import { CrewboardError } from '@crewboard/contracts';
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way));
+}
+
+async function resolved(path: string): Promise<string | undefined> {
+  return realpath(path).catch(() => undefined);
+}
+
+/**
+ * Checks a job's workspace and returns its real path: an existing folder inside one of `roots`, and not inside the
+ * data folder. Throws `forbidden` outside the roots, `invalid_argument` for a missing one or a file.
+ */
+export async function checkWorkspace(
+  path: string,
+  roots: readonly string[],
+  dataDir: string,
+): Promise<string> {
+  if (!isAbsolute(path)) {
+    throw new CrewboardError(
+      'invalid_argument',
+      `workspace.path must be absolute, got "${path}". Nothing was changed.`,
+      {
+        path: 'workspace.path',
+      },
+    );
+  }
+  const realRoots = (await Promise.all(roots.map(resolved))).filter((root) => root !== undefined);
+  const outside = () =>
+    new CrewboardError(
+      'forbidden',
+      `the workspace ${path} is outside the allowed roots (${realRoots.join(', ')}). Nothing was changed. Set CREWBOARD_WORKSPACES to allow it.`,
+    );
+  const real = await resolved(path);
+  if (real === undefined) {
+    // Whether a path outside exists is nobody's business.
+    if (![...roots, ...realRoots].some((root) => isInside(root, path))) throw outside();
+    throw new CrewboardError(
+      'invalid_argument',
+      `the workspace ${path} does not exist. Nothing was changed.`,
+      {
+        path: 'workspace.path',
+      },
+    );
+  }
+  if (!realRoots.some((root) => isInside(root, real))) throw outside();
+  const realData = await resolved(dataDir);
+  if (realData !== undefined && isInside(realData, real)) throw outside();
+  if (!(await stat(real)).isDirectory()) {
+    throw new CrewboardError(
+      'invalid_argument',
+      `the workspace ${path} is not a folder. Nothing was changed.`,
+      {
+        path: 'workspace.path',
+      },
+    );
+  }
+  return real;
+}

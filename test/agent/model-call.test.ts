@@ -1,0 +1,199 @@
+import { createServer } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { createModelCall, ModelCallError, type ModelRequest } from '../../packages/agent/src/index.ts';
+import { freePort } from '../support/redis-server.ts';
+import {
+  cutStream,
+  errorInStream,
+  gate,
+  hang,
+  httpError,
+  overloaded,
+  rateLimited,
+  reply,
+  type ScriptedReply,
+  stallStream,
+  startScriptedApi,
+  text,
+  thinking,
+  toolUse,
+} from '../support/scripted-messages-api.ts';
+
+const KEY = 'sk-ant-canary-0123456789';
+const REQUEST: ModelRequest = {
+  model: 'claude-test',
+  system: [],
+  tools: [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' } }],
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello.' }] }],
+  maxTokens: 64_000,
+};
+
+function callOn(url: string, { idleMs = 5000, signal = new AbortController().signal } = {}) {
+  return createModelCall({ baseUrl: url, apiKey: KEY, idleMs })(REQUEST, { signal });
+}
+
+/** Returns the error of one call that the script answers with `scripted`. */
+async function errorOf(scripted: ScriptedReply, idleMs?: number): Promise<ModelCallError> {
+  await using api = await startScriptedApi([scripted]);
+  const error: unknown = await callOn(api.url, { idleMs }).catch((thrown: unknown) => thrown);
+  expect(api.requests).toHaveLength(1);
+  if (!(error instanceof ModelCallError)) throw new Error(`no ModelCallError: ${String(error)}`);
+  return error;
+}
+
+/** Serves one raw body for any request. */
+async function serveRaw(body: string) {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
+  };
+}
+
+function events(...list: { type: string; [field: string]: unknown }[]): string {
+  return list.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+describe('a model call', () => {
+  it('streams, and gives the whole reply with fresh and cached tokens apart', async () => {
+    const content = [
+      thinking('Hm.', 'sig-1'),
+      text('I look at Größe 👩‍👩‍👧.'),
+      toolUse('look', { at: { x: [1, 'two'] } }, 'c1'),
+      { type: 'something_new', data: { kept: true } },
+    ];
+    const usage = {
+      input_tokens: 5,
+      output_tokens: 9,
+      cache_read_input_tokens: 70,
+      cache_creation_input_tokens: 8,
+    };
+    await using api = await startScriptedApi([reply(content, { usage })]);
+    expect(await callOn(api.url)).toEqual({
+      messageId: 'msg_1',
+      model: 'claude-test',
+      content,
+      stopReason: 'tool_use',
+      usage: { modelCalls: 1, inputTokens: 5, outputTokens: 9, cacheReadTokens: 70, cacheWriteTokens: 8 },
+    });
+    expect(api.requests[0]?.body).toMatchObject({ stream: true, max_tokens: 64_000 });
+    expect(api.requests[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
+  });
+
+  it('passes over pings and events of unknown types, and keeps citations', async () => {
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const block = { type: 'text', text: '', citations: null };
+    const delta = (value: object) => ({ type: 'content_block_delta', index: 0, delta: value });
+    await using server = await serveRaw(
+      events(
+        { type: 'message_start', message: { id: 'm', model: 'x', usage } },
+        { type: 'ping' },
+        { type: 'content_block_start', index: 0, content_block: block },
+        { type: 'brand_new_event', anything: 1 },
+        delta({ type: 'citations_delta', citation: { cited_text: 'a' } }),
+        delta({ type: 'text_delta', text: 'as said' }),
+        delta({ type: 'brand_new_delta', more: 1 }),
+        { type: 'content_block_stop', index: 0 },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 } },
+        { type: 'message_stop' },
+      ),
+    );
+    expect(await callOn(server.url)).toMatchObject({
+      content: [{ type: 'text', text: 'as said', citations: [{ cited_text: 'a' }] }],
+      usage: { inputTokens: 1, outputTokens: 4 },
+    });
+  });
+
+  it('wraps an input that is no JSON object, so that it can be sent back and the tool refuses it', async () => {
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const broken = (partial_json: string, index: number) => [
+      {
+        type: 'content_block_start',
+        index,
+        content_block: { type: 'tool_use', id: `c${index}`, name: 'look', input: {} },
+      },
+      { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json } },
+      { type: 'content_block_stop', index },
+    ];
+    await using server = await serveRaw(
+      events(
+        { type: 'message_start', message: { id: 'm', model: 'x', usage } },
+        ...broken('{"a": ', 0),
+        ...broken('[1]', 1),
+        { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+        { type: 'message_stop' },
+      ),
+    );
+    const { content } = await callOn(server.url);
+    expect(content.map((block) => block.input)).toEqual([
+      { INVALID_JSON: '{"a": ' },
+      { INVALID_JSON: '[1]' },
+    ]);
+  });
+
+  it('is abandoned with the reason of its signal', async () => {
+    const held = gate(reply([text('late')]));
+    await using api = await startScriptedApi([held]);
+    const controller = new AbortController();
+    const call = callOn(api.url, { signal: controller.signal });
+    await held.reached;
+    controller.abort('cancelled');
+    await expect(call).rejects.toBe('cancelled');
+    expect(await api.requests[0]?.ended).toBe('aborted');
+  });
+});
+
+describe('a failing model call', () => {
+  it('is transient when its stream ends early, goes silent, or holds no events', async () => {
+    for (const scripted of [cutStream(0), cutStream(3)]) {
+      expect(await errorOf(scripted)).toMatchObject({ kind: 'transient' });
+    }
+    for (const scripted of [hang(), stallStream(2)]) {
+      const error = await errorOf(scripted, 60);
+      expect(error).toMatchObject({ kind: 'transient', message: 'nothing came from the model for 60 ms' });
+    }
+    for (const body of ['', '<html>busy</html>', 'event: message_start\ndata: {"type": \n\n']) {
+      await using server = await serveRaw(body);
+      await expect(callOn(server.url)).rejects.toMatchObject({ kind: 'transient' });
+    }
+    await expect(callOn(`http://127.0.0.1:${await freePort()}`)).rejects.toMatchObject({
+      kind: 'transient',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+
+  it('is told apart by status and type', async () => {
+    expect(await errorOf(overloaded())).toMatchObject({ kind: 'overloaded', status: 529 });
+    expect(await errorOf(errorInStream(2))).toMatchObject({ kind: 'overloaded' });
+    expect(await errorOf(httpError(500, 'api_error'))).toMatchObject({ kind: 'transient', status: 500 });
+    expect(await errorOf(httpError(402, 'billing_error'))).toMatchObject({ kind: 'provider', status: 402 });
+    expect(await errorOf(httpError(413, 'request_too_large'))).toMatchObject({ kind: 'context' });
+  });
+
+  it('says how long to wait, from seconds, milliseconds or a date', async () => {
+    expect(await errorOf(rateLimited(7))).toMatchObject({ kind: 'rate_limited', retryAfterMs: 7000 });
+    expect(await errorOf(overloaded({ 'retry-after-ms': '250' }))).toMatchObject({ retryAfterMs: 250 });
+    const serverNow = Date.parse('2030-01-01T00:00:00Z');
+    const date = new Date(serverNow).toUTCString();
+    const later = new Date(serverNow + 90_000).toUTCString();
+    expect(await errorOf(overloaded({ date, 'retry-after': later }))).toMatchObject({ retryAfterMs: 90_000 });
+    for (const wrong of ['0', '-3', 'soon']) {
+      expect((await errorOf(overloaded({ 'retry-after': wrong }))).retryAfterMs).toBeUndefined();
+    }
+  });
+
+  it('never shows the key, nor anything like one', async () => {
+    const echo = `bad header Authorization: Bearer ${KEY}, x-api-key: sk-ant-other-99999999, key ${KEY}`;
+    const error = await errorOf(httpError(401, 'authentication_error', { 'x-echo': KEY }, echo));
+    const everything = JSON.stringify([error.message, error.stack, String(error.cause), { ...error }]);
+    expect(everything).toContain('bad header');
+    expect(everything).not.toContain(KEY);
+    expect(everything).not.toContain('sk-ant');
+  });
+});

@@ -1,0 +1,22 @@
+import { type Access, type Caller, mayUse, ROLES } from '@crewboard/api';
+import { expect, test } from 'vitest';
+
+const ACCESSES: Access[] = ['public', 'any-key', 'read', 'submit', 'worker', 'admin', 'operator'];
+
+/** What each role may use, for a key of one project. */
+const MAY: Record<Caller['role'], Access[]> = {
+  read: ['public', 'any-key', 'read'],
+  submit: ['public', 'any-key', 'read', 'submit'],
+  worker: ['public', 'any-key', 'read', 'worker'],
+  admin: ['public', 'any-key', 'read', 'submit', 'worker', 'admin'],
+};
+
+test.each(ROLES)('the role %s may use its own and no more', (role) => {
+  const caller = { caller: 'someone', role, project: 'default' };
+  expect(ACCESSES.filter((access) => mayUse(caller, access))).toEqual(MAY[role]);
+});
+
+test('only an admin of all projects is an operator', () => {
+  const operators = ROLES.filter((role) => mayUse({ caller: 'someone', role, project: '*' }, 'operator'));
+  expect(operators).toEqual(['admin']);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { showOutput, showResult } from '../../apps/cli/src/show.ts';
+import { aJob } from '../api/records.ts';
+
+test('shows lists of flat objects as tables and flat objects on a line', () => {
+  expect(
+    showOutput({
+      pages: [
+        { file: 'a.md', words: 7 },
+        { file: 'longer.md', words: 1234 },
+      ],
+      totals: { pages: 2, words: 1241 },
+      note: 'two\nlines \u202e',
+    }),
+  ).toBe(
+    [
+      'pages',
+      'file       words',
+      'a.md           7',
+      'longer.md   1234',
+      '',
+      'totals: pages 2, words 1241',
+      '',
+      'note: two\nlines \\u202e',
+    ].join('\n'),
+  );
+});
+
+test('shows what it has no form for as JSON', () => {
+  expect(showOutput([1, [2]])).toBe('[\n  1,\n  [\n    2\n  ]\n]');
+  expect(showOutput({ deep: { list: [1] }, empty: [] })).toBe('deep: {"list":[1]}\n\nempty: []');
+  expect(showOutput('plain \u0007')).toBe('plain \\u0007');
+});
+
+test('ends a result with the counts that are not nought, the spend, and the mark of a simulated model', () => {
+  const base = aJob();
+  const job = aJob({
+    status: 'partial',
+    statusReason: 'waived: 1 task',
+    simulated: true,
+    counts: { ...base.counts, total: 5, pending: 0, ready: 0, completed: 3, failed: 2 },
+  });
+  const spend = { ...base.spend, settledUsd: 1.5, estimatedUsd: 0.25, inputTokens: 1200, outputTokens: 30 };
+  const text = showResult(job, {
+    jobId: job.id,
+    status: job.status,
+    summary: 'Done.',
+    counts: job.counts,
+    spend,
+  });
+  expect(text).toBe(
+    [
+      'Done.',
+      '',
+      `Job ${job.id} partial (waived: 1 task): 3 of 5 tasks completed, 2 failed. SIMULATED: made by the built-in model, not by a real one.`,
+      'Spent 1.75 USD, 1,200 tokens in, 30 out.',
+    ].join('\n'),
+  );
+});

@@ -1,0 +1,214 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { createClient } from '@crewboard/client';
+import type { BoardEvent } from '@crewboard/contracts';
+import { expect, test } from 'vitest';
+import { ADMIN_KEY, openApp } from '../api/open-app.ts';
+import { anEvent, JOB_ID, NO_JOB_ID } from '../api/records.ts';
+
+const END = { type: 'job.succeeded' } as const;
+const reconnect = { tries: 5, baseMs: 1, maxMs: 5 };
+
+const clientOf = ({ url }: { url: string }) => createClient({ baseUrl: url, apiKey: ADMIN_KEY, reconnect });
+
+async function idsOf(events: AsyncIterable<BoardEvent>): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of events) ids.push(id);
+  return ids;
+}
+
+const message = (event: BoardEvent) =>
+  `event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
+
+type Act = (answer: ServerResponse) => void;
+
+/** An event source that treats its connections one after the other as told, and the last way for ever. */
+async function scriptedServer(...acts: Act[]) {
+  const lastEventIds: (string | undefined)[] = [];
+  const server = createServer((request, answer) => {
+    const act = acts[Math.min(lastEventIds.length, acts.length - 1)];
+    lastEventIds.push(request.headers['last-event-id']?.toString());
+    if (act === undefined) throw new Error('no act');
+    act(answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    lastEventIds,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+const streaming = (answer: ServerResponse) => answer.writeHead(200, { 'content-type': 'text/event-stream' });
+const ends =
+  (...events: BoardEvent[]): Act =>
+  (answer) =>
+    streaming(answer).end(events.map(message).join(''));
+const breaks =
+  (...events: BoardEvent[]): Act =>
+  (answer) => {
+    streaming(answer).write(events.map(message).join(''), () => answer.destroy());
+  };
+const goneForGood: Act = (answer) => void answer.writeHead(204).end();
+
+test('follows a job from the start to its terminal event', async () => {
+  await using app = await openApp();
+  app.fake.append(anEvent(1));
+  const ids = idsOf(clientOf(app).events(JOB_ID));
+  await app.fake.followersAre(1);
+  app.fake.append(anEvent(2));
+  app.fake.append(anEvent(3, END));
+  expect(await ids).toEqual(['1-0', '2-0', '3-0']);
+});
+
+test('starts after an event, and with new ones only', async () => {
+  await using app = await openApp();
+  for (const n of [1, 2]) app.fake.append(anEvent(n));
+  const after = idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }));
+  const live = idsOf(clientOf(app).events(JOB_ID, { after: 'now' }));
+  await app.fake.followersAre(2);
+  app.fake.append(anEvent(3, END));
+  expect(await after).toEqual(['2-0', '3-0']);
+  expect(await live).toEqual(['3-0']);
+});
+
+test('an ended job whose last event is known has nothing more', async () => {
+  await using app = await openApp();
+  app.fake.append(anEvent(1, END));
+  expect(await idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }))).toEqual([]);
+});
+
+test('goes on after a server restart with each event once', async () => {
+  const first = await openApp();
+  for (const n of [1, 2]) first.fake.append(anEvent(n));
+  const seen: string[] = [];
+  const client = createClient({
+    baseUrl: first.url,
+    apiKey: ADMIN_KEY,
+    reconnect: { tries: 100, baseMs: 1, maxMs: 20 },
+  });
+  const done = (async () => {
+    for await (const { id } of client.events(JOB_ID)) seen.push(id);
+  })();
+  await first.fake.followersAre(1);
+  await first.close();
+  await using second = await openApp({}, first.port);
+  for (const n of [1, 2, 3, 4]) second.fake.append(anEvent(n));
+  second.fake.append(anEvent(5, END));
+  await done;
+  expect(seen).toEqual(['1-0', '2-0', '3-0', '4-0', '5-0']);
+});
+
+test('a broken connection is resumed from the last event seen', async () => {
+  await using server = await scriptedServer(
+    breaks(anEvent(1), anEvent(2)),
+    (answer) => void answer.writeHead(503).end('restarting'),
+    breaks(),
+    ends(anEvent(3), anEvent(4, END)),
+  );
+  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0', '4-0']);
+  expect(server.lastEventIds).toEqual([undefined, '2-0', '2-0', '2-0']);
+});
+
+test('an event that was cut in the middle is not lost', async () => {
+  await using server = await scriptedServer(
+    (answer) => {
+      streaming(answer).write(message(anEvent(1)) + message(anEvent(2)).slice(0, -20), () =>
+        answer.destroy(),
+      );
+    },
+    ends(anEvent(2), anEvent(3, END)),
+  );
+  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
+});
+
+test('a terminal event in the middle of a replay does not end it', async () => {
+  await using server = await scriptedServer(
+    ends(anEvent(1, END), anEvent(2, { type: 'job.reopened' }), anEvent(3, END)),
+  );
+  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
+  expect(server.lastEventIds).toHaveLength(1);
+});
+
+test('a cut right after the terminal event asks once more, and ends', async () => {
+  await using server = await scriptedServer(breaks(anEvent(1, END)), goneForGood);
+  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0']);
+  expect(server.lastEventIds).toEqual([undefined, '1-0']);
+});
+
+test('a server that stays away is unavailable after the last try', async () => {
+  await using server = await scriptedServer(breaks(anEvent(1)), breaks());
+  await expect(idsOf(clientOf(server).events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
+  expect(server.lastEventIds).toHaveLength(1 + reconnect.tries);
+});
+
+test('a server that ends every stream early is given up too', async () => {
+  await using server = await scriptedServer(ends());
+  await expect(idsOf(clientOf(server).events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
+  expect(server.lastEventIds).toHaveLength(1 + reconnect.tries);
+});
+
+test('a connection that has gone silent is opened anew', async () => {
+  await using server = await scriptedServer(
+    (answer) => void streaming(answer).write(message(anEvent(1))),
+    ends(anEvent(2, END)),
+  );
+  const client = createClient({ baseUrl: server.url, reconnect, idleMs: 30 });
+  expect(await idsOf(client.events(JOB_ID))).toEqual(['1-0', '2-0']);
+});
+
+test('a refusal is not tried again', async () => {
+  await using app = await openApp();
+  await expect(idsOf(clientOf(app).events(NO_JOB_ID))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(idsOf(clientOf(app).events(JOB_ID, { after: 'soon' }))).rejects.toMatchObject({
+    code: 'invalid_argument',
+  });
+});
+
+test('an event that is no longer in the log is told once, or is an error', async () => {
+  await using app = await openApp();
+  app.fake.append(anEvent(7));
+  await expect(idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }))).rejects.toMatchObject({
+    code: 'not_found',
+    extras: { asOf: '7-0' },
+  });
+  const resyncs: string[] = [];
+  const onResync = (asOf: string) => {
+    resyncs.push(asOf);
+    app.fake.append(anEvent(8, END));
+  };
+  expect(await idsOf(clientOf(app).events(JOB_ID, { after: '1-0', onResync }))).toEqual(['8-0']);
+  expect(resyncs).toEqual(['7-0']);
+});
+
+test('an aborted signal ends the iteration, and the connection with it', async () => {
+  await using app = await openApp();
+  const stop = new AbortController();
+  app.fake.append(anEvent(1));
+  for await (const event of clientOf(app).events(JOB_ID, { signal: stop.signal })) {
+    expect(event.id).toBe('1-0');
+    stop.abort();
+  }
+  await app.fake.followersAre(0);
+});
+
+test('leaving the loop ends the connection', async () => {
+  await using app = await openApp();
+  app.fake.append(anEvent(1));
+  for await (const event of clientOf(app).events(JOB_ID)) {
+    expect(event.id).toBe('1-0');
+    break;
+  }
+  await app.fake.followersAre(0);
+});
+
+test('pages of the log are listed', async () => {
+  await using app = await openApp();
+  for (const n of [1, 2, 3]) app.fake.append(anEvent(n));
+  const page = await clientOf(app).listEvents(JOB_ID, { after: '1-0', limit: 1 });
+  expect(page.events.map(({ id }) => id)).toEqual(['2-0']);
+});
