@@ -19,7 +19,7 @@ import {
   toolUse,
 } from '../support/scripted-messages-api.ts';
 
-const KEY = 'sk-ant-canary-0123456789';
+const KEY = 'canary-key-0123456789';
 const REQUEST: ModelRequest = {
   model: 'claude-test',
   system: [],

@@ -124,15 +124,13 @@ describe('tools of one turn', () => {
   it('run in parallel up to the limit, with results in the order of the calls', async () => {
     let running = 0;
     let most = 0;
-    const waiting: (() => void)[] = [];
+    let secondCame = () => {};
     const answer = async (input: unknown) => {
       most = Math.max(most, ++running);
-      // The third call starts only when one of the first two has ended: it lets them all go.
-      if (waiting.length < 2) setImmediate(() => waiting.length === 2 && waiting[1]?.());
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        if (waiting.length === 3) for (const go of waiting) go();
-      });
+      // The first call ends only when a second one runs beside it; that one stays long enough to meet a third.
+      if (running === 1 && most === 1) await new Promise<void>((resolve) => (secondCame = resolve));
+      else await new Promise((resolve) => setImmediate(resolve));
+      secondCame();
       running--;
       return { content: JSON.stringify(input) };
     };
