@@ -29,7 +29,7 @@ describe('limits and aborts', () => {
 
   it('stops a model call when the time is over', async () => {
     await using api = await startScriptedApi([hang()]);
-    const { outcome } = await runOn(api, { limits: limits({ timeoutMs: 50 }) });
+    const { outcome } = await runOn(api, { limits: limits({ timeoutMs: 1000 }) });
     expect(outcome).toMatchObject({ kind: 'limit', bound: 'time' });
     expect(await api.requests[0]?.ended).toBe('aborted');
   });

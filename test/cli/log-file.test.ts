@@ -37,6 +37,14 @@ test('remembers the last 20 lines, also one without an end, across chunks', asyn
   expect(log.lastLines()).toHaveLength(21);
 });
 
+test('remembers of structured entries only warnings and errors', async () => {
+  await using folder = await openTestFolder();
+  const log = openLogFile(join(folder.path, 'api.log'));
+  for (const level of [30, 40, 50]) log.write(Buffer.from(`{"level":${level},"msg":"m"}\n`));
+  log.close();
+  expect(log.lastLines()).toEqual(['{"level":40,"msg":"m"}', '{"level":50,"msg":"m"}']);
+});
+
 test('shows structured entries by message and error, and never a control character', () => {
   expect(readableLogLine('{"level":50,"msg":"no\\u001b[2J","err":{"message":"out of cheese"}}')).toBe(
     'no\\u001b[2J: out of cheese',

@@ -1,8 +1,8 @@
 export { type Access, type Caller, mayUse, ROLES, type Role } from './access.ts';
 export { type AppDependencies, buildApp, routeTable } from './app.ts';
 export { type Authenticate, authenticateByKeys, type KnownKey } from './auth.ts';
-export { composeApi, runApi } from './compose-api.ts';
 export { readConfig } from './config.ts';
 export { createLogger } from './logger.ts';
-export { type ApiParts, type RunningApi, type StartOptions, startApi } from './main.ts';
+export { composeApi, runApi } from './main.ts';
 export type { Answer, Route } from './route.ts';
+export { type ApiParts, type RunningApi, type StartOptions, startApi } from './start-api.ts';

@@ -4,6 +4,7 @@ import { safeLine } from './text.ts';
 
 /** Events name tasks by ID; the names shown are kept, up to this many. */
 const MAX_NAMES = 10_000;
+const LEAD = 'the lead';
 
 /** Looks up what people call a task: its number and title. Never rejects: unknown tasks keep their ID. */
 function taskNames(client: Client, jobId: string, signal: AbortSignal): (taskId: string) => Promise<string> {
@@ -13,7 +14,7 @@ function taskNames(client: Client, jobId: string, signal: AbortSignal): (taskId:
     if (kept !== undefined) return kept;
     const task = await client.tasks.get(jobId, taskId, { signal }).catch(() => undefined);
     if (task === undefined) return taskId;
-    const name = task.number === 0 ? 'the lead' : `#${task.number} ${safeLine(task.title, 100)}`;
+    const name = task.number === 0 ? LEAD : `#${task.number} ${safeLine(task.title, 100)}`;
     if (known.size >= MAX_NAMES) known.clear();
     known.set(taskId, name);
     return name;
@@ -55,7 +56,9 @@ export function eventLines(
     const verb =
       notableVerb(event) ?? (detailed && event.type === 'task.completed' ? 'completed' : undefined);
     if (verb === undefined) return undefined;
+    // The lead's own end is the job's, which is told by its result.
     const name = event.taskId === undefined ? 'the job' : await nameOf(event.taskId);
+    if (verb === 'completed' && name === LEAD) return undefined;
     const reason = textOf(event, 'reason') ?? textOf(event, 'class');
     return reason === undefined ? `${verb} ${name}` : `${verb} ${name}: ${reason}`;
   };

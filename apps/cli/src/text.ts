@@ -1,3 +1,5 @@
+import { isAbsolute, relative } from 'node:path';
+
 /** C0 and C1 controls, and the characters that reorder or hide text: what a terminal must never get from data. */
 const UNSAFE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
@@ -47,6 +49,12 @@ export function table(rows: readonly (readonly (string | number)[])[]): string {
       .trimEnd(),
   );
   return lines.join('\n');
+}
+
+/** Returns `path` as one would type it here: relative where it lies below the working directory. */
+export function shortPath(path: string): string {
+  const fromHere = relative('', path);
+  return fromHere === '' || fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
 /** `1` -> "1 task", `2` -> "2 tasks". */

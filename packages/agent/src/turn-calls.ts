@@ -47,11 +47,29 @@ async function inParallel<T>(run: Run, items: readonly T[], limit: number, work:
   if (failed !== undefined) throw failed.reason;
 }
 
+/**
+ * Splits calls into groups that run one after the other: read-only calls that stand side by side share a group, any
+ * other call is one of its own, because a later call of the turn may build on what it changes.
+ */
+function inGroups(run: Run, calls: readonly ToolCall[]): ToolCall[][] {
+  const groups: ToolCall[][] = [];
+  let shared: ToolCall[] | undefined;
+  for (const call of calls) {
+    const readOnly = run.tools.get(call.name)?.readOnly === true;
+    if (readOnly && shared !== undefined) shared.push(call);
+    else groups.push([call]);
+    shared = readOnly ? groups.at(-1) : undefined;
+  }
+  return groups;
+}
+
 async function runOrdinary(run: Run, turn: Turn, calls: readonly ToolCall[]): Promise<void> {
-  await inParallel(run, calls, run.options.limits.parallelTools, async (call) => {
-    const { content, isError } = await answerCall(run, turn, call);
-    await journalResult(run, call, content, isError);
-  });
+  for (const group of inGroups(run, calls)) {
+    await inParallel(run, group, run.options.limits.parallelTools, async (call) => {
+      const { content, isError } = await answerCall(run, turn, call);
+      await journalResult(run, call, content, isError);
+    });
+  }
 }
 
 async function runEnder(run: Run, turn: Turn, call: ToolCall): Promise<AttemptEnd | undefined> {
@@ -67,9 +85,9 @@ async function runEnder(run: Run, turn: Turn, call: ToolCall): Promise<AttemptEn
 
 /**
  * Answers the calls of a turn that have no result yet: calls that may end the attempt beyond the first are refused,
- * ordinary ones run in parallel (an end that one of them answers is not heeded), and the first that may end it runs alone after all others. Returns how the attempt
- * ends, if it does: that call's result is left to the next attempt. Rejects when the run is aborted or the journal
- * is lost.
+ * ordinary ones run in their order, read-only neighbours in parallel (an end that one of them answers is not heeded),
+ * and the first that may end it runs alone after all others. Returns how the attempt ends, if it does: that call's
+ * result is left to the next attempt. Rejects when the run is aborted or the journal is lost.
  */
 export async function runCalls(run: Run, turn: Turn): Promise<AttemptEnd | undefined> {
   const open = turn.calls.filter((call) => !turn.results.has(call.id));

@@ -51,52 +51,62 @@ export function journalStore(io: BoardIo) {
     /** A task's journal as stored. */
     readJournal: read,
 
-    /** Opens the journal for one attempt: what is there, and fenced appends. */
+    /**
+     * Opens the journal for one attempt: what is there, and fenced appends. Appends stand in line, so that callers
+     * beside each other (tools, the loop) never meet a length that moved under them.
+     */
     async openJournal(hold: Hold, options: JournalOptions): Promise<Journal> {
       const entries = await read(hold.jobId, hold.taskId);
-      const started = new Set<string>();
+      const appendNext = createAppend(io, hold, options, entries);
+      let line: Promise<void> = Promise.resolve();
       return {
         entries,
-        async append(entry) {
-          const full = JournalEntry.parse({
-            v: JOURNAL_FORMAT,
-            id: newSecret(),
-            attempt: options.attempt,
-            ...entry,
-          });
-          const opens = entry.kind === 'tool.started' ? 1 : 0;
-          const closes = entry.kind === 'tool.result' && started.has(entry.toolUseId) ? 1 : 0;
-          const [word, length] = parseReply(
-            await io.run(
-              hold.jobId,
-              'journal_append',
-              [
-                hold.taskId,
-                hold.token,
-                entries.length,
-                full.id,
-                JSON.stringify(full),
-                isGrowth(entry) ? 1 : 0,
-                opens - closes,
-                entry.kind === 'start' && entry.fresh ? 1 : 0,
-                usageOf(entry),
-                options.cursorFor?.(entry) ?? '',
-              ],
-              hold.taskId,
-            ),
-            AppendReply,
-          );
-          if (word === 'conflict') {
-            throw new CrewboardError(
-              'lease_lost',
-              `the journal of ${hold.taskId} has ${length} entries, not ${entries.length}: another attempt wrote to it.`,
-            );
-          }
-          if (entry.kind === 'tool.started') started.add(entry.toolUseId);
-          if (closes === 1 && entry.kind === 'tool.result') started.delete(entry.toolUseId);
-          entries.push(full);
+        append(entry) {
+          const appended = line.then(() => appendNext(entry));
+          line = appended.catch(() => {});
+          return appended;
         },
       };
     },
+  };
+}
+
+/** The fenced append of one attempt; `entries` is what the journal holds, and grows with each. */
+function createAppend(
+  io: BoardIo,
+  hold: Hold,
+  { attempt, cursorFor }: JournalOptions,
+  entries: JournalEntry[],
+) {
+  const openTools = new Set<string>();
+  return async (entry: NewJournalEntry): Promise<void> => {
+    const full = JournalEntry.parse({ v: JOURNAL_FORMAT, id: newSecret(), attempt, ...entry });
+    const opens = entry.kind === 'tool.started' ? 1 : 0;
+    const closes = entry.kind === 'tool.result' && openTools.has(entry.toolUseId) ? 1 : 0;
+    const args = [
+      hold.taskId,
+      hold.token,
+      entries.length,
+      full.id,
+      JSON.stringify(full),
+      isGrowth(entry) ? 1 : 0,
+      opens - closes,
+      entry.kind === 'start' && entry.fresh ? 1 : 0,
+      usageOf(entry),
+      cursorFor?.(entry) ?? '',
+    ];
+    const [word, length] = parseReply(
+      await io.run(hold.jobId, 'journal_append', args, hold.taskId),
+      AppendReply,
+    );
+    if (word === 'conflict') {
+      throw new CrewboardError(
+        'lease_lost',
+        `the journal of ${hold.taskId} has ${length} entries, not ${entries.length}: another attempt wrote to it.`,
+      );
+    }
+    if (entry.kind === 'tool.started') openTools.add(entry.toolUseId);
+    if (entry.kind === 'tool.result') openTools.delete(entry.toolUseId);
+    entries.push(full);
   };
 }

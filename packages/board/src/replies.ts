@@ -96,6 +96,10 @@ const REFUSALS: Record<string, Refusal> = {
     detail: (c) =>
       `tasks[${c.index}] names "${c.reference}", which is no task or key of this board. ${NOTHING}`,
   },
+  idempotency_mismatch: {
+    code: 'idempotency_mismatch',
+    detail: () => `this Idempotency-Key was used with other tasks on this board. ${NOTHING} Use a new key.`,
+  },
   limit_exceeded: {
     code: 'limit_exceeded',
     detail: (c) =>

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Actor, type JobSpec, type NewTask, newTaskId, type TaskId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
@@ -26,33 +27,38 @@ export interface AddInput {
   maxAttempts: number;
   /** The lead's writes are fenced by its claim token and repeatable by a request ID. */
   lead?: { token: string; requestId: string };
+  /** A person's name for this call: repeated with the same tasks it adds nothing and answers the same. */
+  idempotencyKey?: string;
+}
+
+/** Whose add it is, and under which name it can be repeated. */
+interface AddRequest {
+  by: Actor;
+  token?: string | undefined;
+  requestId?: string | undefined;
+  /** Of the whole call, to tell a repeat from another call under the same name. */
+  hash?: string;
+}
+
+/** One add of at most ADD_MOST tasks; `numberOf` fixes their numbers (staging), 0: they follow the last one. */
+async function addPrepared(
+  io: BoardIo,
+  jobId: string,
+  tasks: readonly PreparedTask[],
+  { by, token = '', requestId = '', hash = '' }: AddRequest,
+  numberOf: (task: PreparedTask) => number,
+): Promise<AddedTask[] | 'collision'> {
+  const headers = JSON.stringify(tasks.map((task) => task.header(numberOf(task))));
+  const texts = tasks.flatMap((task) => [task.head, task.body]);
+  const args = [`${by.kind}:${by.id}`, token, requestId, hash, headers, ...texts];
+  const reply = parseReply(await io.run(jobId, 'add', args), AddReply);
+  if (reply[0] === 'collision') return 'collision';
+  const numbers = reply[2];
+  return reply[1].map((taskId, i) => ({ taskId, number: numbers[i] ?? 0 }));
 }
 
 /** How a board comes to be: create, fill (staged or by calls), flip; and its removal. */
 export function submitBoard(io: BoardIo) {
-  /** One add of at most ADD_MOST tasks; `numbers` fixes them (staging), else they follow the last. */
-  async function addPrepared(
-    jobId: string,
-    tasks: readonly PreparedTask[],
-    input: Pick<AddInput, 'by' | 'lead'>,
-    numberOf: (task: PreparedTask) => number,
-  ): Promise<AddedTask[] | 'collision'> {
-    const texts = tasks.flatMap((task) => [task.head, task.body]);
-    const reply = parseReply(
-      await io.run(jobId, 'add', [
-        `${input.by.kind}:${input.by.id}`,
-        input.lead?.token ?? '',
-        input.lead?.requestId ?? '',
-        JSON.stringify(tasks.map((task) => task.header(numberOf(task)))),
-        ...texts,
-      ]),
-      AddReply,
-    );
-    if (reply[0] === 'collision') return 'collision';
-    const numbers = reply[2];
-    return reply[1].map((taskId, i) => ({ taskId, number: numbers[i] ?? 0 }));
-  }
-
   return {
     checkStaged,
 
@@ -95,13 +101,19 @@ export function submitBoard(io: BoardIo) {
     /**
      * Adds tasks to a board that accepts or runs: at most ADD_MOST, all or nothing, answered in input order.
      * A key that stands with the same content is a no-op. Errors: `duplicate_key`, `dependency_cycle`,
-     * `unknown_dependency`, `limit_exceeded`, `terminal`; for the lead also those of its token.
+     * `unknown_dependency`, `limit_exceeded`, `terminal`, `idempotency_mismatch`; for the lead also those of its token.
      */
     async add(jobId: string, input: AddInput): Promise<AddedTask[]> {
+      const request = {
+        by: input.by,
+        token: input.lead?.token,
+        requestId: input.lead?.requestId ?? input.idempotencyKey,
+        hash: createHash('sha256').update(JSON.stringify(input.tasks)).digest('base64'),
+      };
       for (let tries = 0; ; tries++) {
         const prepared = input.tasks.map((task) => prepareTask(task, input.by, input));
         orderBatch(prepared);
-        const added = await addPrepared(jobId, prepared, input, () => 0);
+        const added = await addPrepared(io, jobId, prepared, request, () => 0);
         if (added !== 'collision') return added;
         if (tries === 3) throw new Error('task IDs collide again and again');
       }
@@ -111,14 +123,18 @@ export function submitBoard(io: BoardIo) {
      * Fills an accepting board with any number of tasks, in chunks whose dependencies always stand before them;
      * numbers are those of the input order. Only for a board that nobody sees yet.
      */
-    async stage(jobId: string, input: Omit<AddInput, 'lead'>, signal?: AbortSignal): Promise<void> {
+    async stage(
+      jobId: string,
+      input: Omit<AddInput, 'lead' | 'idempotencyKey'>,
+      signal?: AbortSignal,
+    ): Promise<void> {
       const prepared = input.tasks.map((task) => prepareTask(task, input.by, input));
       const numbers = new Map(prepared.map((task, i) => [task, i + 1]));
       const ordered = orderBatch(prepared);
       for (let from = 0; from < ordered.length; from += ADD_MOST) {
         signal?.throwIfAborted();
         const chunk = ordered.slice(from, from + ADD_MOST);
-        const added = await addPrepared(jobId, chunk, input, (task) => numbers.get(task) ?? 0);
+        const added = await addPrepared(io, jobId, chunk, { by: input.by }, (task) => numbers.get(task) ?? 0);
         if (added === 'collision') throw new Error('a task ID collided; submit again');
       }
     },

@@ -126,11 +126,16 @@ function taskCalls({ boards }: ServiceDependencies) {
       return boards.task(jobId, taskId);
     },
 
-    async addTasks(scope: Scope, jobId: string, tasks: NewTask[]) {
+    async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
       for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
       const by: Actor = { kind: 'user', id: scope.caller };
-      const added = await boards.add(jobId, { tasks, by, maxAttempts: spec.limits.maxAttempts });
+      const added = await boards.add(jobId, {
+        tasks,
+        by,
+        maxAttempts: spec.limits.maxAttempts,
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
+      });
       const created: Record<string, string> = {};
       for (const [i, { key }] of tasks.entries()) {
         const taskId = added[i]?.taskId;

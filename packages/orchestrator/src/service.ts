@@ -36,7 +36,7 @@ export interface Service {
   cancelJob(scope: Scope, jobId: string, reason?: string): Promise<Job>;
   listTasks(scope: Scope, jobId: string, query: TaskListQuery): Promise<TaskList>;
   getTask(scope: Scope, jobId: string, taskId: string): Promise<Task>;
-  addTasks(scope: Scope, jobId: string, tasks: NewTask[]): Promise<AddTasksAnswer>;
+  addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string): Promise<AddTasksAnswer>;
   /** A page of the log after `after` (exclusive; absent: from the start), at most `limit`. */
   listEvents(scope: Scope, jobId: string, after?: string, limit?: number): Promise<EventList>;
   /**

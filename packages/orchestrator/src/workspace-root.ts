@@ -1,10 +1,10 @@
 import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute, relative } from 'node:path';
+import { isAbsolute, relative, sep } from 'node:path';
 import { CrewboardError } from '@crewboard/contracts';
 
 function isInside(root: string, path: string): boolean {
   const way = relative(root, path);
-  return way === '' || (!way.startsWith('..') && !isAbsolute(way));
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 async function resolved(path: string): Promise<string | undefined> {

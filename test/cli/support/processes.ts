@@ -30,10 +30,10 @@ export function startProcess(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  const ended = once(child, 'close').then(([code, signal]) => (signal ?? code) as number | string);
+  const ended = once(child, 'close').then(([code, signal]): number | string => signal ?? code);
   const lines = createInterface(child.stdout);
   const ready = Promise.race([
-    once(lines, 'line').then(([line]) => JSON.parse(String(line)) as unknown),
+    once(lines, 'line').then(([line]): unknown => JSON.parse(String(line))),
     ended.then((how) => {
       throw new Error(`ended with ${how} before it was ready: ${stderr}`);
     }),

@@ -3,15 +3,8 @@ import type { Service } from '@crewboard/orchestrator';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
 import { IdempotencyHeaders, JobPath, TaskPath } from './shapes.ts';
 
-/** What these routes ask; adding takes the caller's `Idempotency-Key` too. */
-type TaskService = Pick<Service, 'listTasks' | 'getTask'> & {
-  addTasks(
-    ...args: [...Parameters<Service['addTasks']>, idempotencyKey?: string]
-  ): ReturnType<Service['addTasks']>;
-};
-
 /** Returns the routes of tasks: list, add, read. */
-export function taskRoutes(service: TaskService): Route[] {
+export function taskRoutes(service: Service): Route[] {
   return [
     guardedRoute({
       ...BARE,

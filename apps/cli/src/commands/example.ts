@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises';
-import { delimiter, dirname, relative } from 'node:path';
+import { delimiter, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@crewboard/client';
 import { CrewboardError } from '@crewboard/contracts';
@@ -9,7 +9,7 @@ import type { Instance } from '../local/instance.ts';
 import { followJob } from '../progress.ts';
 import { showResult, showState } from '../show.ts';
 import type { Terminal } from '../terminal.ts';
-import { safeLine } from '../text.ts';
+import { safeLine, shortPath } from '../text.ts';
 
 /** The example job of `up --example`. */
 export interface Example {
@@ -38,7 +38,7 @@ async function exampleFile(): Promise<string> {
 }
 
 function whereToLook(instance: Instance, jobId: string): string[] {
-  const keyFile = relative('', instance.folder.keyFile);
+  const keyFile = shortPath(instance.folder.keyFile);
   return [
     '',
     'Look around:',

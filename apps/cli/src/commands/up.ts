@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { relative } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -7,7 +6,7 @@ import { EXIT, type ExitCode, explain, Interrupted } from '../failure.ts';
 import { listenForInterrupt } from '../interrupt.ts';
 import type { Instance } from '../local/instance.ts';
 import type { Terminal } from '../terminal.ts';
-import { safeJson } from '../text.ts';
+import { safeJson, shortPath } from '../text.ts';
 import { portArgument } from './arguments.ts';
 import type { Example } from './example.ts';
 import { withExamples } from './help.ts';
@@ -22,17 +21,16 @@ const GRACE_MS = 10_000;
 
 /** Says what runs and where to look; paths as one would type them from here. */
 function readyLines(instance: Instance): string[] {
-  const here = (path: string) => relative('', path) || path;
   const { url, folder, redis, simulated } = instance;
   return [
     '',
     'Crewboard is up.',
     `  API     ${url}/v1`,
     `  Queues  ${url}/admin/queues (log in with any user name; the password is the API key)`,
-    `  Key     in ${here(folder.keyFile)}`,
-    `  Redis   ${redis.text.replace(folder.redis, here(folder.redis))}`,
+    `  Key     in ${shortPath(folder.keyFile)}`,
+    `  Redis   ${redis.text.replace(folder.redis, shortPath(folder.redis))}`,
     `  Model   ${simulated ? 'SIMULATED' : 'Anthropic Messages API'}`,
-    `  Logs    in ${here(folder.logs)}`,
+    `  Logs    in ${shortPath(folder.logs)}`,
     '',
   ];
 }

@@ -9,21 +9,39 @@ const MAX_LINE_CHARACTERS = 2000;
 /** A child's log: a file of bounded size (one older generation kept), and its last lines for crash reports. */
 export interface LogFile {
   write(chunk: Buffer): void;
+  /** The last lines that are not routine: warnings, errors and what is not structured. */
   lastLines(): string[];
   close(): void;
 }
 
-const Entry = z.object({ msg: z.string(), err: z.object({ message: z.string() }).optional() });
+/** A structured log entry; levels below 40 (warn) are routine. */
+const Entry = z.object({
+  level: z.number(),
+  msg: z.string(),
+  err: z.object({ message: z.string() }).optional(),
+});
+const WARN_LEVEL = 40;
+
+function parseEntry(line: string): z.infer<typeof Entry> | undefined {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    return Entry.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for a line that tells nothing about why a process ended. */
+function isRoutine(line: string): boolean {
+  return line.trim() === '' || (parseEntry(line)?.level ?? WARN_LEVEL) < WARN_LEVEL;
+}
 
 /** Returns a log line for the terminal: of a structured entry its message and error, the rest as it is. */
 export function readableLogLine(line: string): string {
-  if (!line.startsWith('{')) return safeLine(line, 500);
-  try {
-    const { msg, err } = Entry.parse(JSON.parse(line));
-    return safeLine(err === undefined || err.message === msg ? msg : `${msg}: ${err.message}`, 500);
-  } catch {
-    return safeLine(line, 500);
-  }
+  const entry = parseEntry(line);
+  if (entry === undefined) return safeLine(line, 500);
+  const { msg, err } = entry;
+  return safeLine(err === undefined || err.message === msg ? msg : `${msg}: ${err.message}`, 500);
 }
 
 /**
@@ -47,7 +65,7 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
   function remember(text: string): void {
     const parts = (rest + text).split('\n');
     rest = (parts.pop() ?? '').slice(0, MAX_LINE_CHARACTERS);
-    lines = [...lines, ...parts.filter((line) => line.trim() !== '')]
+    lines = [...lines, ...parts.filter((line) => !isRoutine(line))]
       .slice(-MAX_LINES)
       .map((line) => line.slice(0, MAX_LINE_CHARACTERS));
   }
@@ -66,7 +84,7 @@ export function openLogFile(path: string, maxBytes = MAX_BYTES): LogFile {
         // A full disk must not stop the supervisor; the last lines are still kept in memory.
       }
     },
-    lastLines: () => (rest.trim() === '' ? [...lines] : [...lines, rest]),
+    lastLines: () => (isRoutine(rest) ? [...lines] : [...lines, rest]),
     close: () => closeSync(fd),
   };
 }

@@ -1,26 +1,46 @@
 -- Adds a batch of tasks, all or nothing. Cycles can't arise here: a task depends only on tasks that exist or stand in
 -- the same batch, whose own graph the caller has checked.
--- ARGV: 1 by, 2 lead token or '' (the lead's writes are fenced), 3 requestId or '',
---       4 headers: JSON [[id, key, hash, number or 0, priority, executor, policy, maxAttempts, onLost,
+-- ARGV: 1 by, 2 lead token or '' (the lead's writes are fenced), 3 requestId or '' (the lead's, or a person's
+--       Idempotency-Key), 4 hash of the body, 5 headers: JSON [[id, key, hash, number or 0, priority, executor, policy, maxAttempts, onLost,
 --         [[reference, condition], ...], parent]...], then head JSON and body JSON of each task.
 -- Returns 'ok', the IDs, numbers and the ID under which each now stands (a key with the same content is a no-op).
-local by, token, requestId = ARGV[1], ARGV[2], ARGV[3]
-local headers = cjson.decode(ARGV[4])
+local by, token, requestId, hash = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local headers = cjson.decode(ARGV[5])
+
+-- Answers of earlier calls by their request, so that a repeat gets the true one; only the last ANSWERS_KEPT.
+local ANSWERS_KEPT = 256
+local function earlier_answer()
+  if requestId == '' then return nil end
+  local packed = redis.call('HGET', jobKey, 'answer:' .. requestId)
+  if not packed then return nil end
+  local answer = cmsgpack.unpack(packed)
+  if answer[1] ~= hash then return refuse('idempotency_mismatch') end
+  local numbers = {}
+  for i, id in ipairs(answer[2]) do numbers[i] = load_task(id)[NUMBER] end
+  return { 'ok', answer[2], numbers, 0 }
+end
+local function keep_answer(ids)
+  if requestId == '' then return end
+  local packed = redis.call('HGET', jobKey, 'answers')
+  local kept = packed and cmsgpack.unpack(packed) or {}
+  kept[#kept + 1] = requestId
+  if #kept > ANSWERS_KEPT then redis.call('HDEL', jobKey, 'answer:' .. table.remove(kept, 1)) end
+  redis.call('HSET', jobKey, 'answers', cmsgpack.pack(kept), 'answer:' .. requestId, cmsgpack.pack({ hash, ids }))
+end
+
 local B = load_board()
 local refused = refuse_board(B)
 if refused then return refused end
 local lead
 if token ~= '' then
   lead = load_task(B[LEAD])
-  refused = refuse_holder(B, B[LEAD], lead, token, requestId)
-  if refused and refused[1] == 'already' then
-    local ids = cmsgpack.unpack(redis.call('HGET', jobKey, 'answer:' .. requestId))
-    local numbers = {}
-    for i, id in ipairs(ids) do numbers[i] = load_task(id)[NUMBER] end
-    return { 'ok', ids, numbers, 0 }
-  end
-  if refused then return refused end
+  refused = refuse_holder(B, B[LEAD], lead, token, '')
 end
+-- A repeat is answered before an outdated token is refused, but never to a stranger.
+local isKnown = not refused or refused[2] == 'lease_lost' or refused[2] == 'terminal'
+local answer = isKnown and earlier_answer()
+if answer then return answer end
+if refused then return refused end
 if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', nil, nil, { job = B[STATUS] }) end
 
 -- Pass 1: which are new, and what each key and reference means. Nothing is written before all is known.
@@ -125,13 +145,13 @@ for from = 1, #fresh, 500 do
     scores[#scores + 1] = score
     scores[#scores + 1] = id
     heads[#heads + 1] = id
-    local head = ARGV[3 + i * 2]
+    local head = ARGV[4 + i * 2]
     -- The parent's ID is known only here; the caller leaves it out of the head.
     if header[11] ~= '' then head = head:sub(1, -2) .. ',"parent":"' .. header[11] .. '"}' end
     heads[#heads + 1] = head
-    if ARGV[4 + i * 2] ~= '' then
+    if ARGV[5 + i * 2] ~= '' then
       bodies[#bodies + 1] = id
-      bodies[#bodies + 1] = ARGV[4 + i * 2]
+      bodies[#bodies + 1] = ARGV[5 + i * 2]
     end
     if header[2] ~= '' then
       keys[#keys + 1] = header[2]
@@ -160,11 +180,7 @@ end
 for id, list in pairs(edges) do
   redis.call('HSET', edgesKey, id, (redis.call('HGET', edgesKey, id) or '') .. table.concat(list))
 end
-if lead then
-  local forgotten = remember(B[LEAD], requestId)
-  if forgotten then redis.call('HDEL', jobKey, 'answer:' .. forgotten) end
-  redis.call('HSET', jobKey, 'answer:' .. requestId, cmsgpack.pack(standing))
-end
+keep_answer(standing)
 if B[STATUS] ~= 'accepting' and #fresh > 0 then
   if B[STATUS] == 'planning' then
     B[STATUS] = 'running'

@@ -20,15 +20,14 @@ local function is_repeat(id, requestId)
   return false
 end
 
--- Remembers the request as done; only the last REPEATS_KEPT of a task are kept. Returns one that fell out, or nil.
+-- Remembers the request as done; only the last REPEATS_KEPT of a task are kept.
 local function remember(id, requestId)
   if requestId == '' then return end
   local packed = redis.call('HGET', repeatsKey, id)
   local seen = packed and cmsgpack.unpack(packed) or {}
   seen[#seen + 1] = requestId
-  local forgotten = #seen > REPEATS_KEPT and table.remove(seen, 1) or nil
+  if #seen > REPEATS_KEPT then table.remove(seen, 1) end
   redis.call('HSET', repeatsKey, id, cmsgpack.pack(seen))
-  return forgotten
 end
 
 -- The refusals of a holder's call in the order that the design fixes: job, task, token, requestId (a repeat answers

@@ -1,0 +1,96 @@
+import { CrewboardError, type Environment } from '@crewboard/contracts';
+import type { Service } from '@crewboard/orchestrator';
+import type { Queue } from 'bullmq';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { buildApp } from './app.ts';
+import { authenticateByKeys } from './auth.ts';
+import { createLogger } from './logger.ts';
+import { isLoopback } from './origin.ts';
+
+/** What the API serves, with its connections; `close` ends them. */
+export interface ApiParts {
+  service: Service;
+  queues: Queue[];
+  close(): Promise<void>;
+}
+
+/** A listening API. */
+export interface RunningApi {
+  /** Such as `http://127.0.0.1:7420`. */
+  url: string;
+  port: number;
+  /** Stops listening, ends event streams, waits for running requests (at most 5 s), closes connections. */
+  close(): Promise<void>;
+}
+
+export interface StartOptions {
+  config: Environment;
+  /** Opens the connections and builds what the API serves. */
+  compose: (config: Environment, logger: FastifyBaseLogger) => Promise<ApiParts>;
+  logger?: FastifyBaseLogger;
+}
+
+const CLOSE_GRACE_MS = 5000;
+
+function refuseOpenDoor(config: Environment): void {
+  if (config.CREWBOARD_API_KEY !== undefined || isLoopback(config.CREWBOARD_HOST)) return;
+  throw new CrewboardError(
+    'invalid_argument',
+    `CREWBOARD_HOST is ${config.CREWBOARD_HOST}, which other machines can reach, and no key is set: ` +
+      'set CREWBOARD_API_KEY, or leave CREWBOARD_HOST at 127.0.0.1.',
+  );
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<number> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CrewboardError(
+      'unavailable',
+      `The API cannot listen on ${host}:${port} (${reason}): free the port or set CREWBOARD_PORT.`,
+      {},
+      { cause: error },
+    );
+  }
+  const address = app.server.address();
+  return address !== null && typeof address === 'object' ? address.port : port;
+}
+
+async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+  await app.close().finally(() => clearTimeout(timer));
+}
+
+/**
+ * Starts the API: opens its connections, listens, and answers when it can be used. Throws `invalid_argument`
+ * for a bind beyond this machine without a key, and `unavailable` when it cannot listen.
+ */
+export async function startApi({ config, compose, logger }: StartOptions): Promise<RunningApi> {
+  refuseOpenDoor(config);
+  const { CREWBOARD_HOST: host, CREWBOARD_API_KEY: key } = config;
+  const log = logger ?? createLogger(config.CREWBOARD_LOG_LEVEL);
+  if (key === undefined) log.warn('no CREWBOARD_API_KEY: only /healthz and /readyz can be used');
+  const parts = await compose(config, log);
+  try {
+    const app = buildApp({
+      service: parts.service,
+      queues: parts.queues,
+      authenticate: authenticateByKeys(
+        key === undefined ? [] : [{ key, caller: 'admin', role: 'admin', project: '*' }],
+      ),
+      logger: log,
+      host,
+      bodyLimitBytes: config.CREWBOARD_BODY_LIMIT,
+    });
+    const port = await listen(app, host, config.CREWBOARD_PORT);
+    return {
+      url: `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}`,
+      port,
+      close: () => closeWithin(app, CLOSE_GRACE_MS).finally(() => parts.close()),
+    };
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+}
