@@ -16,10 +16,24 @@ function post(url: string, body: RequestInit['body'], headers: Record<string, st
   });
 }
 
+/** A job whose JSON is nested `levels` deep, with `title`. */
+function deepJob(levels: number, title = 'Deep'): string {
+  const lists = levels - 3;
+  const input = `${'['.repeat(lists)}1${']'.repeat(lists)}`;
+  return `{"tasks":[{"title":${JSON.stringify(title)},"input":${input}}]}`;
+}
+
+test('a body nested 200 levels deep is taken; brackets in strings are no levels', async () => {
+  await using app = await openApp();
+  expect((await post(app.url, deepJob(200, '"[{\\'))).status).toBe(202);
+});
+
 test.each([
   ['half an object', '{"goal":'],
   ['a prototype key', '{"goal":"x","__proto__":{"a":1}}'],
   ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+  ['201 levels', deepJob(201)],
+  ['a million levels', deepJob(1_000_000)],
 ])('a body that is not good JSON is invalid_argument: %s', async (_, body) => {
   await using app = await openApp();
   const answer = await post(app.url, body);

@@ -12,8 +12,8 @@ describe('a board', () => {
       { key: 'a', title: 'First' },
       { key: 'b', title: 'Second', dependsOn: ['a'] },
     ]);
-    const a = ids['a'] ?? '';
-    const b = ids['b'] ?? '';
+    const a = ids.a ?? '';
+    const b = ids.b ?? '';
     expect((await boards.job(jobId)).counts).toMatchObject({ total: 2, pending: 2, ready: 1, waiting: 1 });
     expect((await boards.task(jobId, b)).readiness).toEqual({ state: 'waiting', on: [a] });
 
@@ -53,9 +53,9 @@ describe('a board', () => {
       { key: 'a', title: 'One' },
       { key: 'b', title: 'Two' },
     ]);
-    const a = ids['a'] ?? '';
+    const a = ids.a ?? '';
     const held = await board.claim(jobId, a);
-    const other = await board.claim(jobId, ids['b'] ?? '');
+    const other = await board.claim(jobId, ids.b ?? '');
     const before = await boards.task(jobId, a);
     await expect(boards.submit(held.hold, 'r1', held.task.version - 1, submitted)).rejects.toEqual(
       refusedWith('stale_version'),
@@ -84,8 +84,14 @@ describe('a board', () => {
       { key: 'b', title: 'Two', dependsOn: ['a'] },
       { key: 'c', title: 'Three', dependsOn: [{ task: 'a', condition: 'settled' }] },
     ]);
-    const a = ids['a'] ?? '';
-    const failure = { class: 'model' as const, reason: 'no idea', retryable: true, delayMs: 0 };
+    const a = ids.a ?? '';
+    const failure = {
+      class: 'model' as const,
+      reason: 'no idea',
+      retryable: true,
+      delayMs: 0,
+      infraStrikes: 3,
+    };
     const first = await board.claim(jobId, a);
     await boards.fail(first.hold, 'r1', failure);
     expect(await boards.task(jobId, a)).toMatchObject({
@@ -100,11 +106,11 @@ describe('a board', () => {
       status: 'failed',
       failure: { class: 'model', reason: 'no idea' },
     });
-    expect((await boards.task(jobId, ids['b'] ?? '')).readiness).toEqual({
+    expect((await boards.task(jobId, ids.b ?? '')).readiness).toEqual({
       state: 'unreachable',
       because: [a],
     });
-    const third = await board.claim(jobId, ids['c'] ?? '');
+    const third = await board.claim(jobId, ids.c ?? '');
     await boards.submit(third.hold, 'r3', third.task.version, submitted);
     const job = await boards.job(jobId);
     expect(job.status).toBe('partial');
@@ -160,7 +166,13 @@ describe('a board', () => {
       on: ['news'],
     });
     const held = await board.claim(jobId, task?.taskId ?? '');
-    await boards.fail(held.hold, 'r1', { class: 'model', reason: 'no', retryable: true, delayMs: 0 });
+    await boards.fail(held.hold, 'r1', {
+      class: 'model',
+      reason: 'no',
+      retryable: true,
+      delayMs: 0,
+      infraStrikes: 3,
+    });
     const again = await board.claim(jobId, lead);
     expect(await boards.finishJob(again.hold, 'f2', { summary: 'x' }, [])).toEqual({ kind: 'news' });
     const journal = await boards.openJournal(again.hold, { attempt: 2, cursorFor: () => '9999999999999-0' });
@@ -199,7 +211,7 @@ describe('a board', () => {
     await using board = await openBoardFixture();
     const { boards } = board;
     const { jobId, ids } = await board.job([{ key: 'a', title: 'One' }]);
-    const a = ids['a'] ?? '';
+    const a = ids.a ?? '';
     const sweep = () => boards.sweep(jobId, { intervalMs: 0, leaseMs: 1_000_000, strikes: 3, staleMs: 1000 });
     for (const status of ['pending', 'pending', 'failed']) {
       const held = await board.claim(jobId, a, 'worker-1', 1);
@@ -225,7 +237,7 @@ describe('a board', () => {
       ...Array.from({ length: 1300 }, (_, i) => ({ title: `Leaf ${i}`, dependsOn: ['root'] })),
     ];
     const { jobId, ids } = await board.job(tasks);
-    const held = await board.claim(jobId, ids['root'] ?? '');
+    const held = await board.claim(jobId, ids.root ?? '');
     await boards.submit(held.hold, 'r', held.task.version, submitted);
     expect((await boards.job(jobId)).counts).toMatchObject({ ready: 500, waiting: 800 });
     const settle = (await boards.readOutbox(jobId, 100)).filter((entry) => entry.kind === 'settle');

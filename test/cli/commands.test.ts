@@ -33,7 +33,10 @@ test('runs a job to its end and prints the result', async () => {
       data: { reason: 'slow\u001b[2J' },
     }),
   );
-  app.fake.append(anEvent(2, { type: 'job.succeeded', data: {} }));
+  const waits = { type: 'task.parked', taskId: TASK_ID, status: 'pending' } as const;
+  app.fake.append(anEvent(2, { ...waits, data: { reason: 'waits for news' } }));
+  app.fake.append(anEvent(3, { ...waits, data: { reason: 'provider: no such key', notBefore: 1 } }));
+  app.fake.append(anEvent(4, { type: 'job.succeeded', data: {} }));
   expect(await code).toBe(0);
   expect(app.fake.calls[0]).toMatchObject({
     method: 'submitJob',
@@ -42,6 +45,8 @@ test('runs a job to its end and prints the result', async () => {
   expect(terminal.out()).toContain(`Job ${JOB_ID} succeeded: 0 of 1 task completed`);
   expect(terminal.messages[0]).toBe(`Submitted ${JOB_ID}`);
   expect(terminal.messages).toContain('will retry #1 Summarise README.md: slow\\u001b[2J');
+  expect(terminal.messages).toContain('parked #1 Summarise README.md: provider: no such key');
+  expect(terminal.messages.join()).not.toContain('waits for news');
 });
 
 test.each(['partial', 'failed', 'cancelled'] as const)('ends a %s job with exit code 1', async (status) => {

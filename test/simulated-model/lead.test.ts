@@ -78,17 +78,23 @@ describe('the lead plans', () => {
     expect(new Set(board.tasks.map(({ key }) => key)).size).toBe(3);
   });
 
-  it('reads quoted paths and passes over links, folders and notices', async () => {
+  it('plans a task for everything that is listed but links to folders, also for what can not be read', async () => {
     const board = new BoardStub(['a.md']);
     const listing = [
-      '2 files · 1 link or other entry',
+      '2 files · 5 links and other entries',
       '"odd\\nname.md"\t5\tbytes',
-      'l.md\tlink\t-> x',
       'a.md\t1\tbytes',
+      "away.md\tlink\t-> /etc/passwd (outside the workspace: can't be read)",
+      'gone.md\tlink\t-> none.md (nothing is there)',
+      'folder.md\tlink\t-> docs (a folder in the workspace)',
+      "pipe.md\tspecial\tnot a regular file: can't be read",
+      "locked\tfolder\tcan't be read: EACCES",
     ];
     const answers = worker(board, ({ name }) => (name === 'list_files' ? listing.join('\n') : undefined));
-    await play(leadRequest(), answers, finishes);
-    expect(board.tasks.map(({ key }) => key)).toEqual(['page:odd\nname.md', 'page:a.md', 'combine']);
+    const { calls } = await play(leadRequest(), answers, finishes);
+    const planned = ['odd\nname.md', 'a.md', 'away.md', 'gone.md', 'pipe.md', 'locked'];
+    expect(board.tasks.map(({ key }) => key)).toEqual([...planned.map((path) => `page:${path}`), 'combine']);
+    expect(FinishJobInput.parse(calls.at(-1)?.input).summary).not.toContain('not listed');
   });
 });
 

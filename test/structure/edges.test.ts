@@ -14,7 +14,9 @@ function sources(): string[] {
 
 /** Files whose text matches, apart from those that may. */
 function offenders(pattern: RegExp, allowed: RegExp): string[] {
-  return sources().filter((path) => !allowed.test(path) && pattern.test(readFileSync(join(root, path), 'utf8')));
+  return sources().filter(
+    (path) => !allowed.test(path) && pattern.test(readFileSync(join(root, path), 'utf8')),
+  );
 }
 
 describe('side effects stand at the edges', () => {

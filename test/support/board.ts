@@ -45,10 +45,16 @@ export async function openBoardFixture(): Promise<BoardFixture> {
         createdBy: 'ann',
       };
       const lead = options.lead ? { title: 'A job', instructions: 'Do it', by: ANN } : undefined;
-      await boards.create(spec, { coalesceMs: 0, hold: false, ...(lead === undefined ? {} : { lead }) });
+      const fill = newSecret();
+      await boards.create(spec, {
+        coalesceMs: 0,
+        hold: false,
+        fill,
+        ...(lead === undefined ? {} : { lead }),
+      });
       if (tasks.length > 0)
-        await boards.stage(spec.id, { tasks, by: ANN, maxAttempts: spec.limits.maxAttempts });
-      if (options.flip !== false) await boards.flip(spec.id, ANN);
+        await boards.stage(spec.id, { tasks, by: ANN, maxAttempts: spec.limits.maxAttempts, fill });
+      if (options.flip !== false) await boards.flip(spec.id, ANN, fill);
       const ids: Record<string, string> = {};
       const page = await boards.page(spec.id, { after: 0, limit: 100 });
       for (const task of page.tasks) ids[task.key ?? task.title] = task.id;

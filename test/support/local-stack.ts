@@ -89,7 +89,6 @@ async function environmentOf(options: LocalStackOptions, store: TestRedis, model
     CREWBOARD_API_KEY: API_KEY,
     CREWBOARD_PORT: '0',
     CREWBOARD_LEAD_COALESCE_MS: '0',
-    CREWBOARD_LEASE_MS: '5000',
     CREWBOARD_WORKSPACES: roots.join(':'),
     ...model,
     ...options.variables,
@@ -131,7 +130,11 @@ async function send(url: string, ...[method, path, body, headers = {}]: Paramete
   const isText = typeof body === 'string';
   const answer = await fetch(`${url}${path}`, {
     method,
-    headers: { ...AS_ADMIN, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      ...AS_ADMIN,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: isText ? body : JSON.stringify(body) }),
   });
   const text = await answer.text();
@@ -148,7 +151,8 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
   const start = () =>
     startApi({ config: environment, compose: composeApi, logger: createLogger('debug', log.stream) });
   let api: RunningApi = await start();
-  const stopWorker = options.worker === false ? async () => {} : await startTestWorker(environment, log.stream);
+  const stopWorker =
+    options.worker === false ? async () => {} : await startTestWorker(environment, log.stream);
   const clientOf = () => createClient({ baseUrl: api.url, apiKey: API_KEY });
   let client = clientOf();
   return {

@@ -37,7 +37,7 @@ async function untilAnswers(port: number, child: ChildProcess): Promise<void> {
  */
 export async function startTestRedis(): Promise<RunningRedis> {
   // biome-ignore lint/style/noProcessEnv: the one switch of the test run itself
-  if (process.env['CREWBOARD_TEST_REDIS'] === 'embedded') return startEmbedded();
+  if (process.env.CREWBOARD_TEST_REDIS === 'embedded') return startEmbedded();
   const dir = await mkdtemp(join(tmpdir(), 'crewboard-test-redis-'));
   const port = await freePort();
   const child = spawn(

@@ -1,9 +1,34 @@
 import { CrewboardError } from '@crewboard/contracts';
 import type { FastifyInstance } from 'fastify';
 
+/** Lists and objects stand in each other at most this deep: what reads them by recursion must not run out of stack. */
+const MAX_DEPTH = 200;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * True when lists and objects of a JSON text in UTF-8 stand in each other deeper than {@link MAX_DEPTH}. It goes by
+ * bytes, as every body passes through it: those that it looks for are never part of another character.
+ */
+function isTooDeep(json: Buffer): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) {
+      // To the closing quote: brackets within a string are text.
+      for (at++; at < json.length && json[at] !== QUOTE; at++) if (json[at] === BACKSLASH) at++;
+    } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      if (++depth > MAX_DEPTH) return true;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth--;
+  }
+  return false;
+}
+
 /**
  * Makes JSON the only body that `app` reads. An empty body is an absent one, whatever its content type; one
- * that is not UTF-8 or not JSON, or that carries `__proto__`, is `invalid_argument`.
+ * that is not UTF-8 or not JSON, that is nested too deep or carries `__proto__`, is `invalid_argument`.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser('error', 'error');
@@ -16,6 +41,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     };
     if (body.length === 0) return done(null, undefined);
     try {
+      if (isTooDeep(body)) return refuse(`it is nested deeper than ${MAX_DEPTH} levels`);
       parseJson(request, utf8.decode(body), (error, value) => (error ? refuse(error) : done(null, value)));
     } catch (error) {
       refuse(error);

@@ -22,10 +22,13 @@ function taskNames(client: Client, jobId: string, signal: AbortSignal): (taskId:
 }
 
 /** What is shown of an event in any job. */
-function notableVerb({ type, status }: BoardEvent): string | undefined {
+function notableVerb({ type, status, data }: BoardEvent): string | undefined {
   switch (type) {
     case 'task.failed':
       return status === 'pending' ? 'will retry' : 'failed';
+    case 'task.parked':
+      // One without a time waits for news, as a lead mostly does; one with a time has trouble with its model.
+      return data?.notBefore === undefined ? undefined : 'parked';
     case 'task.blocked':
     case 'task.unreachable':
     case 'task.expired':

@@ -1,12 +1,17 @@
 import type { Evidence, FailureClass, JsonValue } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { explainStale } from './changed-since.ts';
 import type { Hold } from './holder-calls.ts';
 import { withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
 
-const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
-const WaitReply = z.union([VersionReply, z.tuple([z.literal('still')])]);
+const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]).rest(z.number());
+const WaitReply = z.union([
+  z.tuple([z.literal('ok'), z.number()]),
+  z.tuple([z.literal('already'), z.number(), z.number()]),
+  z.tuple([z.literal('still')]),
+]);
 const FinishReply = z.union([
   z.tuple([z.enum(['ok', 'already']), z.string()]),
   z.tuple([z.literal('news'), z.string()]),
@@ -21,37 +26,44 @@ export type FinishAnswer =
 /** How a holder ends its attempt; each call is fenced by the claim token. */
 export function attemptEnds(io: BoardIo) {
   return {
-    /** Completes the task at the version last shown to the holder. `already` for a repeat. */
+    /**
+     * Submits a result at the version last shown to the holder: `complete` ends the task, `checks` and `review` wait
+     * for a runner or for people. `already` for a repeat. Errors: those of the token, `stale_version` with what changed.
+     */
     async submit(
       hold: Hold,
       requestId: string,
       version: number,
       result: { summary: string; output?: JsonValue | undefined; artifacts: string[]; evidence: Evidence[] },
+      then: 'complete' | 'checks' | 'review' = 'complete',
     ): Promise<{ version: number; already: boolean }> {
       const outcome = JSON.stringify({ summary: result.summary, artifacts: result.artifacts });
       const output = withoutAbsent({
         output: result.output,
         evidence: result.evidence.length > 0 ? result.evidence : undefined,
       });
-      const reply = parseReply(
-        await io.run(hold.jobId, 'submit', [
-          hold.taskId,
-          hold.token,
-          requestId,
-          version,
-          outcome,
-          Object.keys(output).length === 0 ? '' : JSON.stringify(output),
-        ]),
-        VersionReply,
-      );
-      return { version: reply[1] ?? version, already: reply[0] === 'already' };
+      const stored = Object.keys(output).length === 0 ? '' : JSON.stringify(output);
+      const args = [hold.taskId, hold.token, requestId, version, outcome, stored, then];
+      const reply = await io
+        .run(hold.jobId, 'submit', args)
+        .then((answer) => parseReply(answer, VersionReply))
+        .catch((error: unknown) => explainStale(io, hold.jobId, error, [{ taskId: hold.taskId, version }]));
+      return { version: reply[1], already: reply[0] === 'already' };
     },
 
     /** Ends the attempt as failed; tried again after `delayMs` while it is retryable and attempts are left. */
     async fail(
       hold: Hold,
       requestId: string,
-      failure: { class: FailureClass; reason: string; retryable: boolean; delayMs: number },
+      failure: {
+        class: FailureClass;
+        reason: string;
+        retryable: boolean;
+        delayMs: number;
+        version?: number | undefined;
+        /** At so many strikes a failure of class `infra` is the last. */
+        infraStrikes: number;
+      },
     ): Promise<void> {
       parseReply(
         await io.run(hold.jobId, 'fail', [
@@ -62,13 +74,15 @@ export function attemptEnds(io: BoardIo) {
           failure.reason,
           failure.retryable ? 1 : 0,
           failure.delayMs,
+          failure.version ?? '',
+          failure.infraStrikes,
         ]),
         VersionReply,
       );
     },
 
     /** Gives the task back at once; not a failure. */
-    async release(hold: Hold, requestId: string, reason: string): Promise<void> {
+    async release(hold: Hold, requestId: string, reason: string, version?: number): Promise<void> {
       parseReply(
         await io.run(hold.jobId, 'release', [
           hold.taskId,
@@ -79,6 +93,7 @@ export function attemptEnds(io: BoardIo) {
           '',
           reason,
           0,
+          version ?? '',
         ]),
         VersionReply,
       );
@@ -113,13 +128,15 @@ export function attemptEnds(io: BoardIo) {
 /** How the lead ends a run or the whole job. */
 export function leadEnds(io: BoardIo) {
   return {
-    /** Parks the lead until there is news. `still` (nothing changed): nothing runs or can make any. */
-    async waitForNews(hold: Hold, requestId: string): Promise<'parked' | 'still'> {
-      const reply = parseReply(
-        await io.run(hold.jobId, 'release', [hold.taskId, hold.token, requestId, 'parked', 0, 'news', '', 0]),
-        WaitReply,
-      );
-      return reply[0] === 'still' ? 'still' : 'parked';
+    /**
+     * Parks the lead until there is news. `still` (nothing changed): nothing runs or can make any. `woken` (nothing
+     * changed): an earlier attempt made this very wait and it is over, but its answer was not journalled.
+     */
+    async waitForNews(hold: Hold, requestId: string): Promise<'parked' | 'still' | 'woken'> {
+      const args = [hold.taskId, hold.token, requestId, 'parked', 0, 'news', '', 0, ''];
+      const reply = parseReply(await io.run(hold.jobId, 'release', args), WaitReply);
+      if (reply[0] === 'still') return 'still';
+      return reply[0] === 'already' && reply[2] === 1 ? 'woken' : 'parked';
     },
 
     /** The lead's end of the job; see the script for what refuses it. */

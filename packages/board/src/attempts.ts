@@ -3,15 +3,9 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseOwner, withoutAbsent } from './records.ts';
 
-const AttemptRow = z.tuple([
-  z.string(),
-  z.string(),
-  z.number(),
-  z.number(),
-  z.string(),
-  z.string(),
-  z.string(),
-]);
+const AttemptRow = z
+  .tuple([z.string(), z.string(), z.number(), z.number(), z.string(), z.string(), z.string()])
+  .rest(z.string());
 
 const AttemptRows = z.array(z.union([z.array(z.never()).length(0), AttemptRow]));
 
@@ -32,7 +26,7 @@ export function attemptRecords(io: BoardIo) {
       );
       return rows.flatMap((row, i) => {
         if (row.length === 0) return [];
-        const [, owner, startedAt, endedAt, outcome, failureClass, reason] = row;
+        const [, owner, startedAt, endedAt, outcome, failureClass, reason, answer] = row;
         const attempt = {
           attempt: numbers[i] ?? 0,
           owner: parseOwner(owner),
@@ -41,6 +35,7 @@ export function attemptRecords(io: BoardIo) {
           outcome: outcome || undefined,
           class: failureClass || undefined,
           reason: reason || undefined,
+          answer: answer || undefined,
         };
         return [AttemptSchema.parse(withoutAbsent(attempt))];
       });

@@ -1,6 +1,9 @@
 import { attemptEnds, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
+import { holderRequests } from './blocks.ts';
 import { boardIo } from './board-io.ts';
+import { boardChanges } from './changes.ts';
+import { decisions } from './decisions.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
 import { holderCalls } from './holder-calls.ts';
@@ -8,6 +11,7 @@ import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
 import { readers } from './readers.ts';
+import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
 import { submitBoard } from './submit-board.ts';
 import { taskPages } from './task-pages.ts';
@@ -20,7 +24,11 @@ export function openBoards(redis: RedisClient, prefix: string) {
   const io = boardIo(redis, keyspace(prefix));
   return {
     ...submitBoard(io),
+    ...boardChanges(io),
+    ...decisions(io),
+    ...reviews(io),
     ...holderCalls(io),
+    ...holderRequests(io),
     ...attemptEnds(io),
     ...leadEnds(io),
     ...readers(io),

@@ -44,8 +44,28 @@ function toEvent(jobId: string, id: string, fields: readonly string[]): BoardEve
 
 /** An event's extra: JSON, but a new task's edges, which the script keeps in their short form. */
 function eventData(type: EventType | string, extra: string): unknown {
-  if (type === 'task.added') return { dependsOn: parseDependencies(extra) };
-  return JSON.parse(extra);
+  if (type === 'task.added' || type === 'task.proposed') return { dependsOn: parseDependencies(extra) };
+  const data: unknown = JSON.parse(extra);
+  if (type !== 'task.edited' || typeof data !== 'object' || data === null || !('deps' in data)) return data;
+  const { deps, ...rest } = data;
+  return { ...rest, dependsOn: parseDependencies(String(deps)) };
+}
+
+/** The newest events of one task, oldest first, at most `most` of the board's last TASK_EVENTS_SCANNED. */
+export async function readTaskEvents(
+  io: BoardIo,
+  jobId: string,
+  taskId: string,
+  most: number,
+): Promise<BoardEvent[]> {
+  const entries = await io.guard(() =>
+    io.redis.xrevrange(io.keys.board(jobId, 'events'), '+', '-', 'COUNT', TASK_EVENTS_SCANNED),
+  );
+  const events = StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
+  return events
+    .filter((event) => event.taskId === taskId)
+    .slice(0, most)
+    .reverse();
 }
 
 /** A board's log. */
@@ -59,17 +79,8 @@ export function eventLog(io: BoardIo) {
       return StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
     },
 
-    /** The newest events of one task, oldest first, at most `most` of the board's last TASK_EVENTS_SCANNED. */
-    async taskEvents(jobId: string, taskId: string, most: number): Promise<BoardEvent[]> {
-      const entries = await io.guard(() =>
-        io.redis.xrevrange(io.keys.board(jobId, 'events'), '+', '-', 'COUNT', TASK_EVENTS_SCANNED),
-      );
-      const events = StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
-      return events
-        .filter((event) => event.taskId === taskId)
-        .slice(0, most)
-        .reverse();
-    },
+    /** See {@link readTaskEvents}. */
+    taskEvents: (jobId: string, taskId: string, most: number) => readTaskEvents(io, jobId, taskId, most),
 
     /** The first event's ID, or undefined without one. */
     async firstEvent(jobId: string): Promise<string | undefined> {

@@ -1,11 +1,15 @@
 export type { FinishAnswer } from './attempt-ends.ts';
 export { type Boards, openBoards } from './boards.ts';
+export type { AddInput, ChangeInput, TaskPatch } from './changes.ts';
+export type { Decision } from './decisions.ts';
 export type { OutboxEntry, Sweep } from './hand-over.ts';
 export type { Claimed, ClaimInput, Hold } from './holder-calls.ts';
 export { type Keyspace, keyspace } from './keys.ts';
+export type { Planned } from './plan-script.ts';
 export type { JobState } from './readers.ts';
 export { withoutAbsent } from './records.ts';
 export { asUnavailable, isLeaseLost } from './replies.ts';
+export type { Verdict } from './reviews.ts';
 export type { RedisClient } from './scripts.ts';
-export { ADD_MOST, type AddedTask, type AddInput } from './submit-board.ts';
+export { ADD_MOST } from './submit-board.ts';
 export type { PageQuery, TaskPage } from './task-pages.ts';

@@ -19,8 +19,14 @@ export function jobIndex(io: BoardIo) {
     async addLive(jobId: string): Promise<void> {
       await io.guard(() => io.redis.zadd(live, 'NX', String(Date.now()), jobId));
     },
+    /** Takes a job off the list; the caller looks again afterwards, for it may have come to life meanwhile. */
     async removeLive(jobId: string): Promise<void> {
       await io.guard(() => io.redis.zrem(live, jobId));
+    },
+    /** How long a job has been listed, in ms. */
+    async liveSince(jobId: string): Promise<number> {
+      const score = await io.guard(() => io.redis.zscore(live, jobId));
+      return score === null ? 0 : Date.now() - Number(score);
     },
     /** All live jobs, the oldest first. */
     async liveJobs(): Promise<string[]> {
@@ -59,14 +65,22 @@ export function jobIndex(io: BoardIo) {
       if (held === null) return { hash, jobId, isNew: true };
       return { ...Stored.parse(JSON.parse(held)), isNew: false };
     },
+    /** What an Idempotency-Key is bound to, if it is. */
+    async boundTo(project: string, key: string): Promise<{ hash: string; jobId: string } | undefined> {
+      const held = await io.guard(() => io.redis.get(idempotency(project, key)));
+      return held === null ? undefined : Stored.parse(JSON.parse(held));
+    },
     /** True for the one request that may fill the board of a job now; the lock of a crashed one runs out. */
-    async lockSubmit(jobId: string): Promise<boolean> {
+    async lockSubmit(jobId: string, token: string): Promise<boolean> {
       return (
-        (await io.guard(() => io.redis.set(submitting(jobId), '1', 'PX', SUBMIT_LOCK_MS, 'NX'))) !== null
+        (await io.guard(() => io.redis.set(submitting(jobId), token, 'PX', SUBMIT_LOCK_MS, 'NX'))) !== null
       );
     },
-    async unlockSubmit(jobId: string): Promise<void> {
-      await io.guard(() => io.redis.del(submitting(jobId)));
+    /** Gives the lock back if it is still this request's. */
+    async unlockSubmit(jobId: string, token: string): Promise<void> {
+      const mine =
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+      await io.guard(() => io.redis.eval(mine, 1, submitting(jobId), token));
     },
   };
 }

@@ -78,7 +78,13 @@ function createAppend(
   { attempt, cursorFor }: JournalOptions,
   entries: JournalEntry[],
 ) {
+  // Of this attempt, also from before a fence: a call that was started and not answered yet.
   const openTools = new Set<string>();
+  for (const entry of entries) {
+    if (entry.attempt !== attempt) continue;
+    if (entry.kind === 'tool.started') openTools.add(entry.toolUseId);
+    if (entry.kind === 'tool.result') openTools.delete(entry.toolUseId);
+  }
   return async (entry: NewJournalEntry): Promise<void> => {
     const full = JournalEntry.parse({ v: JOURNAL_FORMAT, id: newSecret(), attempt, ...entry });
     const opens = entry.kind === 'tool.started' ? 1 : 0;

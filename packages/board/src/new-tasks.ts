@@ -9,17 +9,28 @@ import {
 } from '@crewboard/contracts';
 import { type Body, executorCode, type Head, policyCode, withoutAbsent } from './records.ts';
 
+/** A dependency as named: a key or ID, with its condition. */
+export interface Reference {
+  reference: string;
+  condition: 'completed' | 'settled';
+}
+
+/** The form of references in scripts. */
+export function packReferences(references: readonly Reference[]): string[][] {
+  return references.map(({ reference, condition }) => [reference, condition === 'settled' ? 's' : 'c']);
+}
+
 /** One task made ready for the add script: its ID, the header that the script decodes, and its stored texts. */
 export interface PreparedTask {
   id: TaskId;
   key: string;
-  references: { reference: string; condition: 'completed' | 'settled' }[];
+  references: Reference[];
   header: (number: number) => unknown[];
   head: string;
   body: string;
 }
 
-function edge(ref: DependencyRef): { reference: string; condition: 'completed' | 'settled' } {
+export function toReference(ref: DependencyRef): Reference {
   if (typeof ref === 'string') return { reference: ref, condition: 'completed' };
   return { reference: ref.task, condition: ref.condition ?? 'completed' };
 }
@@ -31,8 +42,11 @@ export function defaultPolicy(task: NewTask): NonNullable<NewTask['policy']> {
 }
 
 /** Prepares one task; `defaults.maxAttempts` is the job's. */
-export function prepareTask(task: NewTask, by: Actor, defaults: { maxAttempts: number }): PreparedTask {
-  const id = newTaskId();
+export function prepareTask(
+  task: NewTask,
+  by: Actor,
+  defaults: { maxAttempts: number; hold?: 'proposal' },
+): PreparedTask {
   const head: Head = withoutAbsent({
     v: 1 as const,
     key: task.key,
@@ -52,13 +66,13 @@ export function prepareTask(task: NewTask, by: Actor, defaults: { maxAttempts: n
   });
   const key = task.key ?? '';
   const hash = createHash('sha256').update(JSON.stringify(task)).digest('base64').slice(0, 16);
-  const references = (task.dependsOn ?? []).map(edge);
-  return {
-    id,
+  const references = (task.dependsOn ?? []).map(toReference);
+  const prepared: PreparedTask = {
+    id: newTaskId(),
     key,
     references,
     header: (number) => [
-      id,
+      prepared.id,
       key,
       hash,
       number,
@@ -67,12 +81,14 @@ export function prepareTask(task: NewTask, by: Actor, defaults: { maxAttempts: n
       policyCode(task.policy ?? defaultPolicy(task)),
       task.maxAttempts ?? defaults.maxAttempts,
       task.onDependencyLost === 'cancel' ? 1 : 0,
-      references.map(({ reference, condition }) => [reference, condition === 'settled' ? 's' : 'c']),
+      packReferences(references),
       task.parent ?? '',
+      defaults.hold ?? '',
     ],
     head: JSON.stringify(head),
     body: Object.keys(body).length === 0 ? '' : JSON.stringify(body),
   };
+  return prepared;
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   AcceptanceItem,
   Actor,
+  BlockKind,
   Command,
   type Counts,
   type Dependency,
@@ -41,6 +42,7 @@ export const CODES = {
   failed: 14,
   cancelled: 15,
   proposal: 16,
+  rejected: 22,
 } as const;
 const READY_CODES = [0, 1, 2, 3, 4, CODES.queued, 17, 18, 19, 20, 21];
 const COUNTS_AT = 29;
@@ -154,6 +156,7 @@ export const Outcome = z.object({
   summary: z.string().optional(),
   artifacts: z.array(z.string()).optional(),
   failure: TaskFailure.optional(),
+  block: z.object({ kind: BlockKind, reason: z.string(), question: z.string().optional() }).optional(),
 });
 export type Outcome = z.infer<typeof Outcome>;
 
@@ -215,7 +218,7 @@ export function parseDependencies(text: string): Dependency[] {
 /** The board record. */
 export const BoardRecord = z
   .array(z.union([z.string(), z.number()]))
-  .min(COUNTS_AT + 22)
+  .min(COUNTS_AT + 23)
   .transform((list) => {
     const count = (code: number) => Number(list[COUNTS_AT + code] ?? 0);
     const sum = (codes: readonly number[]) => codes.reduce((total, code) => total + count(code), 0);
@@ -228,6 +231,7 @@ export const BoardRecord = z
       createdAt: Number(list[8]),
       startedAt: Number(list[9]),
       endedAt: Number(list[10]),
+      graph: String(list[24]),
       news: String(list[13]),
       cursor: String(list[14]),
       pauses: list[19] === '' ? [] : String(list[19]).split(','),
@@ -277,6 +281,7 @@ const STATUS_BY_CODE: Record<number, TaskStatus> = {
   [CODES.completed]: 'completed',
   [CODES.failed]: 'failed',
   [CODES.cancelled]: 'cancelled',
+  [CODES.rejected]: 'cancelled',
 };
 
 /** A task's status by its code; every code of waiting to be claimed is `pending`. */
@@ -365,6 +370,7 @@ export function toTask(row: TaskRow, paused: boolean): Task {
         : { summary: outcome.summary, output: output?.output, artifacts: outcome.artifacts ?? [] },
     evidence: output?.evidence,
     failure: outcome?.failure,
+    block: outcome?.block,
     progress: row.progress,
     usage: row.usage,
     createdBy: head.createdBy,

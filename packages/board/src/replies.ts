@@ -22,10 +22,28 @@ const Current = z.looseObject({
   maxTasks: z.number().optional(),
   tasks: z.number().optional(),
   adding: z.number().optional(),
+  review: z.string().optional(),
+  path: z.array(z.string()).optional(),
 });
 type Current = z.infer<typeof Current>;
 
-type Refusal = { code: ErrorCode; detail: (current: Current) => string; next?: (current: Current) => string };
+interface Refusal {
+  code: ErrorCode;
+  detail: (current: Current) => string;
+  next?: (current: Current) => string;
+  allowed?: (current: Current) => string[];
+}
+
+/** What can be done with a task of a status. */
+const ALLOWED: Record<string, string[]> = {
+  pending: ['claim', 'edit', 'set_dependencies', 'cancel', 'approve', 'reject'],
+  in_progress: ['heartbeat', 'note', 'submit', 'block', 'fail', 'release', 'edit', 'cancel'],
+  in_review: ['approve', 'reject', 'edit', 'cancel'],
+  blocked: ['unblock', 'edit', 'set_dependencies', 'cancel'],
+  completed: ['reopen'],
+  failed: ['retry', 'reopen'],
+  cancelled: ['retry', 'reopen'],
+};
 
 const NOTHING = 'Nothing was changed.';
 const holder = (current: Current) =>
@@ -39,6 +57,10 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'not_found',
     detail: (c) => `no such ${c.what ?? 'task'}${c.taskId === undefined ? '' : ` ${c.taskId}`}. ${NOTHING}`,
     next: (c) => (c.what === 'job' ? 'GET /v1/jobs' : 'board_list {}'),
+  },
+  overtaken: {
+    code: 'unavailable',
+    detail: () => `another request has taken over the filling of this job. ${NOTHING} Send this one again.`,
   },
   newer_format: {
     code: 'unavailable',
@@ -64,6 +86,16 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'stale_version',
     detail: (c) => `task ${c.taskId} has changed: it is at version ${c.version} now. ${NOTHING}`,
     next: (c) => `board_get {"taskId": "${c.taskId}"}`,
+  },
+  invalid_transition: {
+    code: 'invalid_transition',
+    detail: (c) =>
+      `task ${c.taskId} is ${c.status}${c.review === undefined ? '' : ` (${c.review})`}: it can't do that now. ${NOTHING}`,
+    allowed: (c) => ALLOWED[c.status ?? ''] ?? [],
+  },
+  dependency_cycle: {
+    code: 'dependency_cycle',
+    detail: (c) => `the dependencies form a cycle: ${(c.path ?? []).join(' -> ')}. ${NOTHING}`,
   },
   already_claimed: {
     code: 'already_claimed',
@@ -94,7 +126,7 @@ const REFUSALS: Record<string, Refusal> = {
   unknown_dependency: {
     code: 'unknown_dependency',
     detail: (c) =>
-      `tasks[${c.index}] names "${c.reference}", which is no task or key of this board. ${NOTHING}`,
+      `${c.taskId ?? `tasks[${c.index}]`} names "${c.reference}", which is no task or key of this board. ${NOTHING}`,
   },
   idempotency_mismatch: {
     code: 'idempotency_mismatch',
@@ -134,6 +166,9 @@ export function refusal(word: string, currentJson: string): CrewboardError {
     withoutAbsent({
       current: shown,
       next: meaning.next?.(current),
+      allowed: meaning.allowed?.(current),
+      index: current.index,
+      cycle: current.path,
       key: current.key,
       reference: current.reference,
     }),

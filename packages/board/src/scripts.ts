@@ -35,13 +35,24 @@ const READING: BoardKey[] = [
 
 const FLOW = ['core', 'flow'];
 const HOLDER = ['core', 'flow', 'holder'];
+const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
+const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {
   create: { libraries: ['core'], keys: ['hot', 'job', 'head', 'body'] },
-  add: {
-    libraries: HOLDER,
-    keys: [...ENDING, 'keys', 'order', 'head', 'body', 'deps'],
+  plan: {
+    libraries: [...CHANGES, 'rows'],
+    keys: CHANGING,
   },
+  propose: { libraries: [...CHANGES, 'rows'], keys: CHANGING },
+  resolve: { libraries: [...HOLDER, 'person', 'rows'], keys: [...ENDING, 'output', 'deps'] },
+  block: { libraries: [...HOLDER, 'edges', 'rows'], keys: [...ENDING, 'deps'] },
+  check_start: { libraries: ['core'], keys: ['hot', 'lease'] },
+  check_end: { libraries: HOLDER, keys: [...ENDING, 'output'] },
+  drop: { libraries: ['core'], keys: BOARD_KEYS },
+  pause: { libraries: ['core'], keys: ['hot', 'events'] },
+  resume: { libraries: FLOW, keys: ENDING },
+  cascade: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   flip: { libraries: FLOW, keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
   claim: {
     libraries: [...FLOW, 'rows'],
@@ -85,19 +96,21 @@ export type RedisClient = Redis | Cluster;
 const luaFolder = new URL('../src/lua/', import.meta.url);
 const readLua = (name: string) => readFileSync(new URL(`${name}.lua`, luaFolder), 'utf8');
 
-/** Declares `<name>Key` locals: those passed from KEYS, all others nil, so that libraries can name any. */
+/** Declares `<name>Key` locals for the keys passed; a library function that needs another one must not be called. */
 function keyLocals(keys: readonly (BoardKey | 'journal')[]): string {
   const locals = keys.map((key) => `${key}Key`).join(', ');
   const values = keys.map((_, i) => `KEYS[${i + 1}]`).join(', ');
-  const absent = [...BOARD_KEYS, 'journal' as const].filter((key) => !keys.includes(key));
-  return `local ${locals} = ${values}\nlocal ${absent.map((key) => `${key}Key`).join(', ')}\n`;
+  return `local ${locals} = ${values}\n`;
 }
 
+/**
+ * A script's whole text. Its own file stands in a function, because Lua allows 200 locals a function and the
+ * libraries' names take most of those of the chunk.
+ */
 function source(name: ScriptName): string {
   const { libraries, keys } = SCRIPTS[name];
-  return [keyLocals(keys), ...libraries.map((library) => readLua(`lib/${library}`)), readLua(name)].join(
-    '\n',
-  );
+  const shared = libraries.map((library) => readLua(`lib/${library}`));
+  return [keyLocals(keys), ...shared, 'return (function()', readLua(name), 'end)()'].join('\n');
 }
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');

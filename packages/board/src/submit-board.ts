@@ -1,63 +1,27 @@
-import { createHash } from 'node:crypto';
-import { type Actor, type JobSpec, type NewTask, newTaskId, type TaskId } from '@crewboard/contracts';
+import { type Actor, type JobSpec, type NewTask, newTaskId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { BOARD_KEYS } from './keys.ts';
 import { checkStaged, orderBatch, type PreparedTask, prepareTask } from './new-tasks.ts';
+import { NO_CHANGES, runPlan } from './plan-script.ts';
 import { parseReply } from './replies.ts';
 
 /** Tasks that one script adds at most: keeps the longest script short. */
 export const ADD_MOST = 1000;
 
 const CreateReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
-const AddReply = z.union([
-  z.tuple([z.literal('ok'), z.array(z.string()), z.array(z.number()), z.number()]),
-  z.tuple([z.literal('collision')]),
-]);
 const Word = z.array(z.unknown()).transform((list) => String(list[0]));
 
-export interface AddedTask {
-  taskId: TaskId;
-  number: number;
+const ID_TRIES = 4;
+
+/** Gives a task that is not stored yet another ID. */
+function renameTask(task: PreparedTask, numbers: Map<string, number>): void {
+  const number = numbers.get(task.id) ?? 0;
+  numbers.delete(task.id);
+  task.id = newTaskId();
+  numbers.set(task.id, number);
 }
 
-export interface AddInput {
-  tasks: readonly NewTask[];
-  by: Actor;
-  maxAttempts: number;
-  /** The lead's writes are fenced by its claim token and repeatable by a request ID. */
-  lead?: { token: string; requestId: string };
-  /** A person's name for this call: repeated with the same tasks it adds nothing and answers the same. */
-  idempotencyKey?: string;
-}
-
-/** Whose add it is, and under which name it can be repeated. */
-interface AddRequest {
-  by: Actor;
-  token?: string | undefined;
-  requestId?: string | undefined;
-  /** Of the whole call, to tell a repeat from another call under the same name. */
-  hash?: string;
-}
-
-/** One add of at most ADD_MOST tasks; `numberOf` fixes their numbers (staging), 0: they follow the last one. */
-async function addPrepared(
-  io: BoardIo,
-  jobId: string,
-  tasks: readonly PreparedTask[],
-  { by, token = '', requestId = '', hash = '' }: AddRequest,
-  numberOf: (task: PreparedTask) => number,
-): Promise<AddedTask[] | 'collision'> {
-  const headers = JSON.stringify(tasks.map((task) => task.header(numberOf(task))));
-  const texts = tasks.flatMap((task) => [task.head, task.body]);
-  const args = [`${by.kind}:${by.id}`, token, requestId, hash, headers, ...texts];
-  const reply = parseReply(await io.run(jobId, 'add', args), AddReply);
-  if (reply[0] === 'collision') return 'collision';
-  const numbers = reply[2];
-  return reply[1].map((taskId, i) => ({ taskId, number: numbers[i] ?? 0 }));
-}
-
-/** How a board comes to be: create, fill (staged or by calls), flip; and its removal. */
+/** How a board comes to be: create, fill, flip; and the end of one that was never flipped. */
 export function submitBoard(io: BoardIo) {
   return {
     checkStaged,
@@ -71,6 +35,8 @@ export function submitBoard(io: BoardIo) {
       options: {
         coalesceMs: number;
         hold: boolean;
+        /** Proves who fills the board: a request that was overtaken can't add to it or flip it any more. */
+        fill: string;
         lead?: { title: string; instructions: string; by: Actor };
       },
     ): Promise<{ createdAt: number }> {
@@ -92,31 +58,11 @@ export function submitBoard(io: BoardIo) {
           lead === undefined ? '' : newTaskId(),
           head,
           body,
+          options.fill,
         ]),
         CreateReply,
       );
       return { createdAt };
-    },
-
-    /**
-     * Adds tasks to a board that accepts or runs: at most ADD_MOST, all or nothing, answered in input order.
-     * A key that stands with the same content is a no-op. Errors: `duplicate_key`, `dependency_cycle`,
-     * `unknown_dependency`, `limit_exceeded`, `terminal`, `idempotency_mismatch`; for the lead also those of its token.
-     */
-    async add(jobId: string, input: AddInput): Promise<AddedTask[]> {
-      const request = {
-        by: input.by,
-        token: input.lead?.token,
-        requestId: input.lead?.requestId ?? input.idempotencyKey,
-        hash: createHash('sha256').update(JSON.stringify(input.tasks)).digest('base64'),
-      };
-      for (let tries = 0; ; tries++) {
-        const prepared = input.tasks.map((task) => prepareTask(task, input.by, input));
-        orderBatch(prepared);
-        const added = await addPrepared(io, jobId, prepared, request, () => 0);
-        if (added !== 'collision') return added;
-        if (tries === 3) throw new Error('task IDs collide again and again');
-      }
     },
 
     /**
@@ -125,34 +71,33 @@ export function submitBoard(io: BoardIo) {
      */
     async stage(
       jobId: string,
-      input: Omit<AddInput, 'lead' | 'idempotencyKey'>,
+      input: { tasks: readonly NewTask[]; by: Actor; maxAttempts: number; fill: string },
       signal?: AbortSignal,
     ): Promise<void> {
       const prepared = input.tasks.map((task) => prepareTask(task, input.by, input));
-      const numbers = new Map(prepared.map((task, i) => [task, i + 1]));
+      const numbers = new Map(prepared.map((task, i) => [task.id, i + 1]));
       const ordered = orderBatch(prepared);
       for (let from = 0; from < ordered.length; from += ADD_MOST) {
-        signal?.throwIfAborted();
         const chunk = ordered.slice(from, from + ADD_MOST);
-        const added = await addPrepared(io, jobId, chunk, { by: input.by }, (task) => numbers.get(task) ?? 0);
-        if (added === 'collision') throw new Error('a task ID collided; submit again');
+        let planned: Awaited<ReturnType<typeof runPlan>> = 'collision';
+        for (let tries = 0; planned === 'collision' && tries < ID_TRIES; tries++) {
+          signal?.throwIfAborted();
+          planned = await runPlan(io, jobId, input, chunk, NO_CHANGES, (task) => numbers.get(task.id) ?? 0);
+          // References are keys, so a task may take another ID as long as nobody has seen it.
+          if (planned === 'collision') for (const task of chunk) renameTask(task, numbers);
+        }
+        if (typeof planned !== 'object') throw new Error('task IDs collide again and again');
       }
     },
 
     /** The one step that makes a filled board a job that runs. True the first time. */
-    async flip(jobId: string, by: Actor): Promise<boolean> {
-      return parseReply(await io.run(jobId, 'flip', [`${by.kind}:${by.id}`]), Word) === 'ok';
+    async flip(jobId: string, by: Actor, fill: string): Promise<boolean> {
+      return parseReply(await io.run(jobId, 'flip', [`${by.kind}:${by.id}`, fill]), Word) === 'ok';
     },
 
-    /** Deletes every key of a board and the journals of `taskIds`. */
-    async remove(jobId: string, taskIds: readonly string[]): Promise<void> {
-      const keys = [
-        ...BOARD_KEYS.map((key) => io.keys.board(jobId, key)),
-        ...taskIds.map((taskId) => io.keys.journal(jobId, taskId)),
-      ];
-      for (let from = 0; from < keys.length; from += 500) {
-        await io.guard(() => io.redis.unlink(keys.slice(from, from + 500)));
-      }
+    /** Deletes a board that was never flipped and is older than `ageMs`; false when it is younger or a job by now. */
+    async drop(jobId: string, ageMs: number): Promise<boolean> {
+      return parseReply(await io.run(jobId, 'drop', [ageMs]), Word) === 'ok';
     },
   };
 }

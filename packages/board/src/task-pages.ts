@@ -9,6 +9,7 @@ const BoardReply = z.tuple([z.literal('ok'), BoardRecord]).rest(z.unknown());
 
 /** Tasks that one filtered page looks at, at most. */
 const SCAN_MOST = 2000;
+const LABEL_SCAN = 100;
 
 export interface TaskPage {
   tasks: Task[];
@@ -59,10 +60,12 @@ export function taskPages(io: BoardIo) {
         return { tasks: [], asOf, counts: countsOf(board) };
       }
       const found: Task[] = [];
+      // With labels most of what is looked at may not match.
+      const scan = labels.length > 0 ? Math.max(query.limit, LABEL_SCAN) : query.limit;
       let after = query.after;
       let scanned = 0;
       for (;;) {
-        const page = await list(jobId, after, query.limit, query.full ?? false, codes);
+        const page = await list(jobId, after, scan, query.full ?? false, codes);
         const answer = { asOf: page.asOf, counts: countsOf(page.board) };
         scanned += page.tasks.length;
         for (const [i, task] of page.tasks.entries()) {

@@ -178,6 +178,8 @@ export const JobResult = z.strictObject({
   output: JsonValue.optional(),
   counts: Counts,
   spend: Spend,
+  /** True when the simulated model answered: nobody may take it for a real result. */
+  simulated: z.boolean(),
 });
 export type JobResult = z.infer<typeof JobResult>;
 

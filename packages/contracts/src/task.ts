@@ -227,6 +227,7 @@ export const Attempt = z.strictObject({
   outcome: AttemptOutcome.optional(),
   class: FailureClass.optional(),
   reason: z.string().optional(),
+  answer: z.string().optional(),
 });
 export type Attempt = z.infer<typeof Attempt>;
 

@@ -1,6 +1,6 @@
 import type { AgentOutcome } from '@crewboard/agent';
 import { type Boards, type Claimed, type Hold, isLeaseLost } from '@crewboard/board';
-import { CrewboardError, type FailureClass } from '@crewboard/contracts';
+import { CrewboardError, type FailureClass, NO_USAGE } from '@crewboard/contracts';
 import { keepLease, type LeaseKeeper, pause } from './lease.ts';
 import type { Log } from './log.ts';
 import type { Settings } from './settings.ts';
@@ -24,6 +24,8 @@ export interface AttemptDependencies {
 
 /** Longest pause before a failed task is tried again. */
 const RETRY_DELAY_MOST_MS = 60_000;
+/** Longest park. */
+const PARK_MOST_MS = 600_000;
 /** How often the end of an attempt is sent again while Redis does not answer, about once a second. */
 const END_TRIES = 60;
 
@@ -44,10 +46,12 @@ export async function runAttempt(
   dependencies: AttemptDependencies,
   claimed: Claimed,
   hold: Hold,
+  /** Monotonic time at which the claim was sent: the lease can't be older. */
+  claimSentAt: number,
   start: (attempt: RunningAttempt) => Promise<RunAgentOnce>,
 ): Promise<void> {
   const { boards, settings, log, running, shutdown } = dependencies;
-  const lease = keepLease(boards, hold, settings.leaseMs);
+  const lease = keepLease(boards, hold, settings.leaseMs, claimSentAt);
   const attempt: RunningAttempt = { hold, claimed, lease };
   const peers = running.get(hold.jobId) ?? new Set();
   running.set(hold.jobId, peers.add(attempt));
@@ -55,13 +59,35 @@ export async function runAttempt(
   log.info(fields, 'attempt started');
   try {
     const outcome = await untilEnd(attempt, start, shutdown);
-    log.info({ ...fields, outcome: outcome?.kind ?? lease.stopped, turns: outcome?.turns }, 'attempt ended');
+    logEnd(log, { ...fields, outcome: outcome?.kind ?? lease.stopped, turns: outcome?.turns }, outcome);
     if (outcome !== undefined) await settleOutcome(dependencies, attempt, outcome);
   } finally {
     lease.close();
     peers.delete(attempt);
     if (peers.size === 0) running.delete(hold.jobId);
   }
+}
+
+/** A provider that refuses calls is for people to mend, so it stands out. */
+function logEnd(log: Log, fields: object, outcome: AgentOutcome | undefined): void {
+  if (outcome === undefined || outcome.kind === 'done' || outcome.kind === 'aborted') {
+    log.info(fields, 'attempt ended');
+  } else {
+    log[outcome.kind === 'provider' ? 'warn' : 'info'](
+      { ...fields, reason: outcome.reason },
+      'attempt ended',
+    );
+  }
+}
+
+/** An attempt that could not even begin, such as in a workspace that is gone: said as it is, and a strike. */
+function notPrepared(error: unknown): AgentOutcome {
+  const nothing = { turns: 0, usage: NO_USAGE };
+  if (error instanceof CrewboardError && ['lease_lost', 'unavailable', 'terminal'].includes(error.code)) {
+    return { kind: 'aborted', reason: error, ...nothing };
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return { kind: 'failed', class: 'infra', reason: `the attempt could not begin: ${reason}`, ...nothing };
 }
 
 /** Runs, and runs on after a fence or a short absence of Redis. Undefined: the attempt is not ours any more. */
@@ -72,8 +98,10 @@ async function untilEnd(
 ): Promise<AgentOutcome | undefined> {
   const { lease } = attempt;
   for (;;) {
-    const run = await start(attempt);
-    const outcome = await run(AbortSignal.any([lease.signal, shutdown]));
+    const outcome = await start(attempt).then(
+      (run) => run(AbortSignal.any([lease.signal, shutdown])),
+      notPrepared,
+    );
     if (outcome.kind !== 'aborted' || shutdown.aborted) return lease.stopped === 'lost' ? undefined : outcome;
     if (isLeaseLost(outcome.reason) || lease.stopped === 'lost' || lease.stopped === 'cancelled')
       return undefined;
@@ -101,6 +129,17 @@ async function endAttempt(dependencies: AttemptDependencies, end: () => Promise<
   }
 }
 
+/** How long to park: doubling with each park in a row, to ten minutes. */
+async function parkMs(
+  { boards, settings }: AttemptDependencies,
+  hold: Hold,
+  attempt: number,
+): Promise<number> {
+  const earlier = await boards.attempts(hold.jobId, hold.taskId, attempt - 1, 10);
+  const others = earlier.findLastIndex(({ outcome }) => outcome !== 'parked');
+  return Math.min(settings.parkMs * 2 ** (earlier.length - 1 - others), PARK_MOST_MS);
+}
+
 async function settleOutcome(
   dependencies: AttemptDependencies,
   { hold, claimed }: RunningAttempt,
@@ -116,7 +155,8 @@ async function settleOutcome(
         class: failureClass,
         reason,
         retryable,
-        delayMs: Math.min(settings.retryDelayMs * 2 ** task.failures, RETRY_DELAY_MOST_MS),
+        delayMs: Math.min(settings.retryDelayMs * 2 ** (task.attempt - 1), RETRY_DELAY_MOST_MS),
+        infraStrikes: settings.infraStrikes,
       }),
     );
   switch (outcome.kind) {
@@ -132,17 +172,17 @@ async function settleOutcome(
       return fail(outcome.bound === 'time' ? 'timeout' : 'model', outcome.reason, true);
     case 'parked':
       if (outcome.cause === 'tool') return;
-      return endAttempt(dependencies, () =>
+      return endAttempt(dependencies, async () =>
         boards.park(hold, requestId, {
-          delayMs: Math.max(settings.parkMs, outcome.retryAfterMs ?? 0),
+          delayMs: Math.max(await parkMs(dependencies, hold, task.attempt), outcome.retryAfterMs ?? 0),
           reason: outcome.reason,
           strikesToFail: settings.infraStrikes,
         }),
       );
     case 'provider':
-      return endAttempt(dependencies, () =>
+      return endAttempt(dependencies, async () =>
         boards.park(hold, requestId, {
-          delayMs: settings.parkMs,
+          delayMs: await parkMs(dependencies, hold, task.attempt),
           reason: `provider: ${outcome.reason}`,
           strikesToFail: 0,
         }),

@@ -46,11 +46,12 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
     });
     if (facts === undefined) return;
     const isLead = taskId === facts.lead;
+    const claimSentAt = performance.now();
     const claimed = await claim(delivery, isLead);
     if (claimed === undefined) return;
     const hold = { jobId, taskId, token: claimed.token };
     const prepare = isLead ? prepareLead : prepareSubAgent;
-    await runAttempt(dependencies, claimed, hold, (attempt) =>
+    await runAttempt(dependencies, claimed, hold, claimSentAt, (attempt) =>
       prepare({ boards, settings, log, callModel: callModelOf(facts.spec.provider) }, facts, attempt),
     );
   };

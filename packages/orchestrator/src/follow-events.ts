@@ -20,12 +20,15 @@ function createLatch() {
     async wait(ms: number, signal: AbortSignal): Promise<void> {
       if (!noticed && !signal.aborted) {
         await new Promise<void>((done) => {
-          const timer = setTimeout(done, ms);
-          resolve = () => {
+          const finish = () => {
             clearTimeout(timer);
+            // A stream lives for hours and waits thousands of times on one signal.
+            signal.removeEventListener('abort', finish);
             done();
           };
-          signal.addEventListener('abort', () => resolve?.(), { once: true });
+          const timer = setTimeout(finish, ms);
+          resolve = finish;
+          signal.addEventListener('abort', finish);
         });
       }
       noticed = false;
@@ -35,11 +38,11 @@ function createLatch() {
 }
 
 async function startOf(boards: Boards, jobId: string, after: string | undefined) {
-  if (after === undefined) return { cursor: '0-0' };
   const { asOf } = await boards.job(jobId);
-  if (after === 'now') return { cursor: asOf };
-  if (after === '0-0' || (await boards.hasEvent(jobId, after))) return { cursor: after };
-  return { cursor: asOf, resync: asOf };
+  if (after === undefined) return { cursor: '0-0', asOf };
+  if (after === 'now') return { cursor: asOf, asOf };
+  if (after === '0-0' || (await boards.hasEvent(jobId, after))) return { cursor: after, asOf };
+  return { cursor: asOf, asOf, resync: asOf };
 }
 
 /**
@@ -56,7 +59,7 @@ export async function* followEvents(
   const start = await startOf(boards, jobId, after);
   let cursor = start.cursor;
   const latch = createLatch();
-  const leave = hub.follow(jobId, cursor, () => latch.notice());
+  const leave = hub.follow(jobId, start.asOf, () => latch.notice());
   try {
     if (start.resync !== undefined) yield { kind: 'resync', asOf: start.resync };
     while (!signal.aborted) {

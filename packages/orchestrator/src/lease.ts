@@ -35,10 +35,16 @@ function isOver(error: unknown): boolean {
  * Keeps the lease of one attempt by a heartbeat every quarter of it, also during long model calls, and fences the
  * holder by its own monotonic clock: past (last answered heartbeat sent + lease - margin) it has to stop.
  */
-export function keepLease(boards: Boards, hold: Hold, leaseMs: number): LeaseKeeper {
+export function keepLease(
+  boards: Boards,
+  hold: Hold,
+  leaseMs: number,
+  claimSentAt = performance.now(),
+): LeaseKeeper {
   let controller = new AbortController();
   let stopped: LeaseStop | undefined;
-  let confirmedAt = performance.now();
+  let confirmedAt = claimSentAt;
+  const isStale = () => performance.now() > confirmedAt + leaseMs * (1 - MARGIN_SHARE);
   let beating = false;
   const waiting = new Set<(safe: boolean) => void>();
 
@@ -58,6 +64,8 @@ export function keepLease(boards: Boards, hold: Hold, leaseMs: number): LeaseKee
       const { cancelling } = await boards.heartbeat(hold, leaseMs);
       confirmedAt = sentAt;
       if (cancelling) stop('cancelled');
+      // An answer to a heartbeat that hung for long proves nothing about now: the next one will.
+      else if (isStale()) setImmediate(() => void beat());
       else for (const resolve of waiting) resolve(true);
     } catch (error) {
       if (isOver(error)) stop('lost');
@@ -67,14 +75,14 @@ export function keepLease(boards: Boards, hold: Hold, leaseMs: number): LeaseKee
   }
 
   const check = () => {
-    if (stopped === undefined && performance.now() > confirmedAt + leaseMs * (1 - MARGIN_SHARE))
-      stop('fenced');
+    if (stopped === undefined && isStale()) stop('fenced');
   };
   const beats = setInterval(() => {
     check();
     void beat();
   }, leaseMs / 4);
   const checks = setInterval(check, leaseMs / 20);
+  if (performance.now() - claimSentAt > leaseMs / 4) void beat();
 
   return {
     get signal() {
@@ -85,11 +93,15 @@ export function keepLease(boards: Boards, hold: Hold, leaseMs: number): LeaseKee
     },
     async untilSafe(signal) {
       if (stopped !== 'fenced') return stopped === undefined;
+      let giveUp = () => {};
       const safe = await new Promise<boolean>((resolve) => {
+        giveUp = () => resolve(false);
         waiting.add(resolve);
-        signal.addEventListener('abort', () => resolve(false), { once: true });
-        if (signal.aborted) resolve(false);
+        signal.addEventListener('abort', giveUp);
+        if (signal.aborted) giveUp();
       });
+      // The signal lives as long as its process, and there may be many fences.
+      signal.removeEventListener('abort', giveUp);
       waiting.clear();
       if (!safe) return false;
       stopped = undefined;

@@ -9,6 +9,7 @@ import {
   type JobLimits,
   type JobSpec,
   newJobId,
+  newSecret,
   type SubmitAnswer,
   type WorkToolName,
 } from '@crewboard/contracts';
@@ -67,9 +68,14 @@ function titleOf(body: JobBody): string {
 }
 
 /** Checks a body as a whole and makes the job's fixed settings of it, before anything is stored. */
-async function specOf(scope: Scope, body: JobBody, jobId: string, settings: Settings): Promise<JobSpec> {
+async function specOf(
+  project: string,
+  scope: Scope,
+  body: JobBody,
+  jobId: string,
+  settings: Settings,
+): Promise<JobSpec> {
   refuseLaterJobFields(body);
-  const project = projectOf(scope, body);
   const limits = limitsOf(body);
   const provider = defaultProvider(settings);
   if (provider === undefined) {
@@ -119,29 +125,31 @@ async function specOf(scope: Scope, body: JobBody, jobId: string, settings: Sett
  * `duplicate_key`, `idempotency_mismatch`, `unavailable`. Each leaves nothing stored.
  */
 export function createSubmitJob({ boards, settings }: SubmitDependencies) {
-  async function fill(spec: JobSpec, body: JobBody, by: Actor): Promise<SubmitAnswer> {
+  async function fill(spec: JobSpec, body: JobBody, by: Actor, token: string): Promise<SubmitAnswer> {
     await boards.index.addLive(spec.id);
     const lead = body.goal === undefined ? {} : { lead: { title: spec.title, instructions: body.goal, by } };
     const { createdAt } = await boards.create(spec, {
       coalesceMs: settings.coalesceMs,
       hold: false,
+      fill: token,
       ...lead,
     });
     if (body.tasks !== undefined) {
-      await boards.stage(spec.id, { tasks: body.tasks, by, maxAttempts: spec.limits.maxAttempts });
+      const { maxAttempts } = spec.limits;
+      await boards.stage(spec.id, { tasks: body.tasks, by, maxAttempts, fill: token });
     }
-    await boards.flip(spec.id, by);
+    await boards.flip(spec.id, by, token);
+    // Again, in case a sweep took the job for gone before its board was there.
+    await boards.index.addLive(spec.id);
     await boards.index.list(spec.id, spec.project, createdAt);
-    return { id: spec.id, status: body.goal === undefined ? 'running' : 'planning', links: linksOf(spec.id) };
+    return answerFor(spec.id, body);
   }
 
   /** What is there of a job: its answer once flipped, a board that is being filled, or nothing. */
-  async function stateOf(jobId: string): Promise<SubmitAnswer | 'accepting' | 'absent'> {
+  async function stateOf(jobId: string, body: JobBody): Promise<SubmitAnswer | 'accepting' | 'absent'> {
     try {
       const state = await boards.job(jobId);
-      if (state.status === 'accepting') return 'accepting';
-      const status = state.spec.goal === undefined ? 'running' : 'planning';
-      return { id: jobId, status, links: linksOf(jobId) };
+      return state.status === 'accepting' ? 'accepting' : answerFor(jobId, body);
     } catch (error) {
       if (error instanceof CrewboardError && error.code === 'not_found') return 'absent';
       throw error;
@@ -151,18 +159,17 @@ export function createSubmitJob({ boards, settings }: SubmitDependencies) {
   /** The chain under an Idempotency-Key: one request at a time works on its job, the others wait for its flip. */
   async function once(spec: JobSpec, body: JobBody, by: Actor): Promise<SubmitAnswer> {
     const until = performance.now() + REPEAT_WAIT_MS;
+    const token = newSecret();
     while (performance.now() < until) {
-      const state = await stateOf(spec.id);
+      const state = await stateOf(spec.id, body);
       if (typeof state === 'object') return state;
-      if (await boards.index.lockSubmit(spec.id)) {
+      if (await boards.index.lockSubmit(spec.id, token)) {
         try {
-          const now = await stateOf(spec.id);
-          if (typeof now === 'object') return now;
-          // Left by a request that crashed: begun anew, so that no task stands twice.
-          if (now === 'accepting') await boards.remove(spec.id, []);
-          return await fill(spec, body, by);
+          // Left by a request that crashed or is stuck: begun anew under this request's token, which shuts it out.
+          if (!(await boards.drop(spec.id, 0))) continue;
+          return await fill(spec, body, by, token);
         } finally {
-          await boards.index.unlockSubmit(spec.id);
+          await boards.index.unlockSubmit(spec.id, token);
         }
       }
       await delay(REPEAT_POLL_MS);
@@ -174,18 +181,36 @@ export function createSubmitJob({ boards, settings }: SubmitDependencies) {
   }
 
   return async (scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer> => {
-    const spec = await specOf(scope, body, newJobId(), settings);
-    boards.checkStaged(body.tasks ?? []);
     const by: Actor = { kind: 'user', id: scope.caller };
-    if (idempotencyKey === undefined) return fill(spec, body, by);
+    const project = projectOf(scope, body);
     const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-    const bound = await boards.index.bindIdempotencyKey(spec.project, idempotencyKey, hash, spec.id);
-    if (bound.hash !== hash) {
-      throw new CrewboardError(
-        'idempotency_mismatch',
-        `this Idempotency-Key was used with another body, for ${bound.jobId}. Nothing was changed. Use a new key.`,
-      );
+    const earlier =
+      idempotencyKey === undefined ? undefined : await boards.index.boundTo(project, idempotencyKey);
+    if (earlier !== undefined) {
+      refuseOtherBody(earlier, hash);
+      // A repeat is answered as the first was, whatever has become of its workspace or model since.
+      const state = await stateOf(earlier.jobId, body);
+      if (typeof state === 'object') return state;
     }
+    const spec = await specOf(project, scope, body, newJobId(), settings);
+    boards.checkStaged(body.tasks ?? []);
+    if (idempotencyKey === undefined) return fill(spec, body, by, newSecret());
+    const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, spec.id);
+    refuseOtherBody(bound, hash);
     return once({ ...spec, id: bound.jobId }, body, by);
   };
+}
+
+/** The status right after the flip, which a repeat is answered too. */
+function answerFor(jobId: string, { goal, tasks }: JobBody): SubmitAnswer {
+  const status = goal !== undefined && tasks === undefined ? 'planning' : 'running';
+  return { id: jobId, status, links: linksOf(jobId) };
+}
+
+function refuseOtherBody(bound: { hash: string; jobId: string }, hash: string): void {
+  if (bound.hash === hash) return;
+  throw new CrewboardError(
+    'idempotency_mismatch',
+    `this Idempotency-Key was used with another body, for ${bound.jobId}. Nothing was changed. Use a new key.`,
+  );
 }

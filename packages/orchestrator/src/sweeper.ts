@@ -9,6 +9,8 @@ import type { Settings } from './settings.ts';
 
 /** A submit that was not flipped by then has crashed. */
 const UNFLIPPED_MS = 60_000;
+/** Boards that one process sweeps side by side. */
+const SWEPT_AT_ONCE = 8;
 
 interface SweepDependencies {
   boards: Boards;
@@ -40,7 +42,9 @@ export function createSweeper(dependencies: SweepDependencies) {
       strikes: settings.infraStrikes,
       staleMs: settings.staleMs,
     });
-    if (sweep.kind === 'none') await boards.index.removeLive(jobId);
+    // Without a board yet: a submit that is just beginning, or one that ended there.
+    if (sweep.kind === 'none' && (await boards.index.liveSince(jobId)) > UNFLIPPED_MS)
+      await removeLive(jobId);
     if (sweep.kind !== 'swept') return;
     if (sweep.status === 'accepting') {
       if (!sweep.hold && sweep.ageMs > UNFLIPPED_MS) await removeUnflipped(jobId);
@@ -49,7 +53,14 @@ export function createSweeper(dependencies: SweepDependencies) {
     await ensureListed(jobId);
     for (const stale of sweep.stale) await requeue(jobId, stale);
     if (sweep.outbox > 0) await drainer.drain(jobId);
-    else if (sweep.ended) await boards.index.removeLive(jobId);
+    else if (sweep.ended) await removeLive(jobId);
+  }
+
+  /** Takes a job off the live list, unless it came to life in that moment: a reopened job, a late flip. */
+  async function removeLive(jobId: string): Promise<void> {
+    await boards.index.removeLive(jobId);
+    const state = await boards.job(jobId).catch(() => undefined);
+    if (state !== undefined && state.endedAt === 0) await boards.index.addLive(jobId);
   }
 
   /** A submit may crash between its flip and its place in the list of jobs. */
@@ -62,9 +73,9 @@ export function createSweeper(dependencies: SweepDependencies) {
   }
 
   async function removeUnflipped(jobId: string): Promise<void> {
+    if (!(await boards.drop(jobId, UNFLIPPED_MS))) return;
     log.warn({ jobId }, 'a submit was not finished: its board is deleted');
-    await boards.remove(jobId, []);
-    await boards.index.removeLive(jobId);
+    await removeLive(jobId);
   }
 
   type Stale = Extract<Sweep, { kind: 'swept' }>['stale'][number];
@@ -88,12 +99,20 @@ export function createSweeper(dependencies: SweepDependencies) {
   return {
     /** One round over all live boards. A board that fails does not keep the others from theirs. */
     async sweepAll(): Promise<void> {
-      for (const jobId of await boards.index.liveJobs()) {
-        await sweepJob(jobId).catch((error: unknown) => {
-          const code = error instanceof CrewboardError ? error.code : undefined;
-          log.warn({ jobId, code, err: error }, 'a board could not be swept; the next round tries again');
-        });
-      }
+      const waiting = await boards.index.liveJobs();
+      const lane = async () => {
+        for (let jobId = waiting.shift(); jobId !== undefined; jobId = waiting.shift()) {
+          const id = jobId;
+          await sweepJob(id).catch((error: unknown) => {
+            const code = error instanceof CrewboardError ? error.code : undefined;
+            log.warn(
+              { jobId: id, code, err: error },
+              'a board could not be swept; the next round tries again',
+            );
+          });
+        }
+      };
+      await Promise.all(Array.from({ length: SWEPT_AT_ONCE }, lane));
     },
 
     /** Sweeps until `signal` aborts. */

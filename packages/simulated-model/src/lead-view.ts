@@ -64,15 +64,31 @@ export interface LeadView {
   planned: Map<string, string | undefined>;
 }
 
-function fileCount(result: string): number {
-  return Number(/^([\d,]+) files?\b/.exec(result)?.[1]?.replaceAll(',', '') ?? 0);
+/** How many entries the first line of a listing counts, whether it names them or not. */
+function entryCount(result: string): number {
+  const [line = ''] = result.split('\n', 1);
+  const counts = /^([\d,]+) files?(?: · ([\d,]+) (?:link or other entry|links and other entries))?/.exec(
+    line,
+  );
+  return [counts?.[1], counts?.[2]].reduce((sum, text) => sum + Number(text?.replaceAll(',', '') ?? 0), 0);
 }
 
-function pathsIn(result: string): string[] {
+interface Listed {
+  path: string;
+  /** False for a link to a folder: the files in it stand in the list themselves. */
+  isPage: boolean;
+}
+
+/**
+ * The entries that a listing names. What can't be read, such as a link that leads out, is a page like any other: its
+ * task fails and says why, so that nothing is passed over in silence.
+ */
+function entriesIn(result: string): Listed[] {
   return result.split('\n').flatMap((line) => {
-    const [name, , unit] = line.split('\t');
-    if (name === undefined || unit !== 'bytes') return [];
-    return [name.startsWith('"') ? (parseAs(z.string(), name) ?? name) : name];
+    const [name, kind, rest] = line.split('\t');
+    if (name === undefined || kind === undefined || rest === undefined) return [];
+    const path = name.startsWith('"') ? (parseAs(z.string(), name) ?? name) : name;
+    return [{ path, isPage: kind !== 'link' || !rest.endsWith('(a folder in the workspace)') }];
   });
 }
 
@@ -106,12 +122,13 @@ export function readLeadView(conversation: Conversation): LeadView {
   const counts = [...boards, ...callsOf(conversation, 'board_wait')].map(
     (call) => boardAnswer(call)?.counts?.total ?? 0,
   );
-  const files = look === undefined ? (looks.length > 1 ? [] : null) : pathsIn(look.result);
+  const listed = entriesIn(look?.result ?? '');
+  const pages = listed.flatMap(({ path, isPage }) => (isPage ? [path] : []));
   return {
     glob: wantedGlob(goal),
     canLook: conversation.tools.has('list_files') && job?.workspace !== false,
-    files,
-    unlisted: Math.max(0, fileCount(look?.result ?? '') - (files?.length ?? 0)),
+    files: look === undefined && looks.length <= 1 ? null : pages,
+    unlisted: Math.max(0, entryCount(look?.result ?? '') - listed.length),
     // An unreadable answer is a look, too: asking again would bring the same.
     firstBoard: full === undefined ? null : (boardAnswer(full) ?? { tasks: [] }),
     tasksSeen: Math.max(0, ...counts),

@@ -50,7 +50,7 @@ async function useLocal(start: Start): Promise<InstanceRedis> {
   if (redis.adopted)
     start.report(`took over the Redis that an earlier crewboard left running (process ${redis.pid})`);
   if (redis.kind === 'server') {
-    return { kind: 'server', url: redis.url, text: `Redis ${redis.version ?? ''}, data in ${folder.redis}` };
+    return { kind: 'server', url: redis.url, text: `${redis.version ?? 'server'}, data in ${folder.redis}` };
   }
   start.report(
     'NOTICE: there is no redis-server on PATH, so an embedded in-memory Redis is used: NOTHING SURVIVES A RESTART. Install Redis 6.2 or newer, or set REDIS_URL.',

@@ -105,6 +105,22 @@ function launch(program: string, port: number, options: RedisServerOptions): Chi
   return child;
 }
 
+/**
+ * Ends the server `pid` when this process dies in any way, also by kill -9, which no handler of ours would see: a
+ * shell waits for the end of a pipe whose other end only this process holds. Returns how to call that off.
+ * A server that is left over all the same is taken over by the next start.
+ */
+function endWithThisProcess(pid: number): () => void {
+  const watch = spawn('/bin/sh', ['-c', 'read -r _; kill "$0"', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    // Out of the terminal's process group, like the server.
+    detached: true,
+  });
+  watch.on('error', () => {});
+  watch.unref();
+  return () => watch.kill('SIGKILL');
+}
+
 /** Resolves to the child, or to undefined when there is no such program on PATH. */
 function spawned(child: ChildProcess): Promise<ChildProcess | undefined> {
   return new Promise((resolve, reject) => {
@@ -125,6 +141,7 @@ async function startNew(
   const ended = endOf(launched, options.log);
   const child = await spawned(launched);
   if (child?.pid === undefined) return undefined;
+  ended.then(endWithThisProcess(child.pid));
   const url = urlOf(port);
   const giveUp = new AbortController();
   ended.then(() => giveUp.abort());

@@ -8,7 +8,7 @@ local by = redis.call('HGET', jobKey, 'cancelledBy') or 'harness:board'
 local reason = B[REASON]
 local ids = redis.call('ZRANGEBYSCORE', indexKey, '-inf', '(' .. int(COMPLETED * BAND), 'LIMIT', 0, most)
 if #ids < most then
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', indexKey, int(PROPOSAL * BAND), '+inf', 'LIMIT', 0, most - #ids)) do
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', indexKey, int(PROPOSAL * BAND), '(' .. int(REJECTED * BAND), 'LIMIT', 0, most - #ids)) do
     ids[#ids + 1] = id
   end
 end
@@ -17,7 +17,7 @@ for _, id in ipairs(ids) do
   cancel_task(B, id, T, reason, by)
 end
 local left = redis.call('ZCOUNT', indexKey, '-inf', '(' .. int(COMPLETED * BAND))
-  + redis.call('ZCOUNT', indexKey, int(PROPOSAL * BAND), '+inf')
+  + redis.call('ZCOUNT', indexKey, int(PROPOSAL * BAND), '(' .. int(REJECTED * BAND))
 if left > 0 then
   hand_on('cancel', '', 0, 0)
 else

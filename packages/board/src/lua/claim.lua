@@ -6,8 +6,17 @@
 local id, owner, secret, requestId = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local leaseMs, expected = tonumber(ARGV[5]), ARGV[6]
 local kind = owner:match('^([^:]+):')
+
+-- A refused delivery has spent its queue job: back to ready, so that the next dispatch takes the task up. The lead
+-- stays queued, and a resume queues it again.
+local function unqueue(B, id, T, builtIn)
+  if not builtIn or T[CODE] ~= QUEUED or T[NUMBER] == 0 then return end
+  redis.call('ZREM', windowKey, id)
+  recode(B, id, T, rest_code(T, nil))
+  save(B, id, T)
+end
 if id == '' then
-  id = redis.call('ZRANGEBYSCORE', indexKey, int(READY_OUTSIDE * BAND), '+inf', 'LIMIT', 0, 1)[1]
+  id = redis.call('ZRANGEBYSCORE', indexKey, int(READY_OUTSIDE * BAND), '(' .. int(REJECTED * BAND), 'LIMIT', 0, 1)[1]
 end
 local B, T = load(id or '')
 local refused = refuse_board(B)
@@ -31,16 +40,16 @@ if T[CODE] == IN_PROGRESS then return refuse('already_claimed', id, T) end
 if is_terminal(T[CODE]) then return refuse('terminal', id, T) end
 if B[STATUS] == 'accepting' then return refuse('not_ready', id, T) end
 if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', id, T, { job = B[STATUS] }) end
-if is_paused(B) then return refuse('board_paused', id, T, { pauses = B[PAUSES] }) end
+if is_paused(B) then
+  unqueue(B, id, T, builtIn)
+  return refuse('board_paused', id, T, { pauses = B[PAUSES] })
+end
+-- A built-in claim is for what was dispatched; a ready task that is not has a queue job of its own to come.
+if builtIn and is_ready(T[CODE]) and T[CODE] ~= QUEUED then return { 'dropped' } end
 local due = T[CODE] == SCHEDULED and T[NOT_BEFORE] <= now()
 if not is_ready(T[CODE]) and not due then return refuse('not_ready', id, T) end
 if T[NUMBER] > 0 and B[ALLOW_PARALLEL] == 0 and B[COUNTS + IN_PROGRESS] > 0 then
-  -- Back to ready, so that the next dispatch takes it up: its queue job is spent on this refusal.
-  if builtIn and T[CODE] == QUEUED then
-    redis.call('ZREM', windowKey, id)
-    recode(B, id, T, rest_code(T, nil))
-    save(B, id, T)
-  end
+  unqueue(B, id, T, builtIn)
   return refuse('parallel_in_progress', id, T)
 end
 

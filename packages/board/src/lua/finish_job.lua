@@ -13,24 +13,23 @@ if refused and refused[1] == 'already' then return { 'already', B[STATUS] } end
 if refused then return refused end
 if is_after(B[NEWS], B[CURSOR]) then return { 'news', B[NEWS] } end
 
-local isWaived = {}
+local isWaived, openCount = {}, total_of(B) - B[COUNTS + COMPLETED] - B[COUNTS + FAILED] - B[COUNTS + CANCELLED]
 for _, entry in ipairs(waived) do
   local task = load_task(entry[1])
   if not task then return refuse('not_found', entry[1], nil, { what = 'task' }) end
+  if not isWaived[entry[1]] and not is_terminal(task[CODE]) and not is_outside(task[CODE]) then
+    openCount = openCount - 1
+  end
   isWaived[entry[1]] = true
 end
-local open, openCount = {}, 0
+local open = {}
 local function look(from, to)
-  local ids = redis.call('ZRANGEBYSCORE', indexKey, from, to, 'LIMIT', 0, 1001)
-  for _, task in ipairs(ids) do
-    if not isWaived[task] then
-      openCount = openCount + 1
-      if #open < 20 then open[#open + 1] = task end
-    end
+  for _, task in ipairs(redis.call('ZRANGEBYSCORE', indexKey, from, to, 'LIMIT', 0, 1001)) do
+    if not isWaived[task] and #open < 20 then open[#open + 1] = task end
   end
 end
 look('-inf', '(' .. int(COMPLETED * BAND))
-look(int(READY_OUTSIDE * BAND), '+inf')
+look(int(READY_OUTSIDE * BAND), '(' .. int(REJECTED * BAND))
 if openCount > 0 or B[SLICES] > 0 then return { 'open', open, openCount } end
 
 local by = T[OWNER]
@@ -49,10 +48,6 @@ T[TASK_ENDED] = now()
 T[CODE] = COMPLETED
 emit('task.completed', id, T, by)
 save_task(id, T)
-local total = 0
-for code = 0, LAST_CODE do
-  if code ~= PROPOSAL then total = total + B[COUNTS + code] end
-end
 local whole = not didWaive and B[COUNTS + FAILED] == 0
 end_job(B, whole and 'succeeded' or 'partial', didWaive and 'waived: some tasks were waived' or '', by)
 save_board(B)

@@ -1,12 +1,14 @@
 -- The one step that makes a filled board a submitted job.
--- ARGV: 1 by, 2 queue the lead 0|1
+-- ARGV: 1 by, 2 fill token
 -- Returns 'ok', or 'already' when it was flipped before.
 local by = ARGV[1]
 local B = load_board()
 local refused = refuse_board(B)
 if refused then return refused end
 if B[STATUS] ~= 'accepting' then return { 'already' } end
-B[STATUS] = B[LEAD] ~= '' and 'planning' or 'running'
+if B[FILL] ~= ARGV[2] then return refuse('overtaken') end
+B[FILL] = ''
+B[STATUS] = B[LEAD] ~= '' and B[LAST_NUMBER] == 0 and 'planning' or 'running'
 local event = emit('job.submitted', '', nil, by)
 emit('job.' .. B[STATUS], '', nil, by)
 if B[LEAD] ~= '' then

@@ -1,9 +1,9 @@
 -- A holder's note or progress: an event, no new version.
--- ARGV: 1 task ID, 2 token, 3 requestId, 4 event type, 5 extra JSON, 6 progress text or ''
+-- ARGV: 1 task ID, 2 token, 3 requestId, 4 event type, 5 extra JSON, 6 progress text or '', 7 version or ''
 -- Returns 'ok' | 'already' and the version.
 local id, token, requestId = ARGV[1], ARGV[2], ARGV[3]
 local B, T = load(id)
-local refused = refuse_holder(B, id, T, token, requestId)
+local refused = refuse_holder(B, id, T, token, requestId, tonumber(ARGV[7]))
 if refused and refused[1] == 'already' then return { 'already', T[VERSION] } end
 if refused then return refused end
 if ARGV[6] ~= '' then redis.call('HSET', progressKey, id, ARGV[6]) end

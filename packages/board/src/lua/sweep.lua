@@ -8,10 +8,15 @@ local MOST = 200
 local B = load_board()
 if not B then return { 'none' } end
 if B[FORMAT] > BOARD_FORMAT then return { 'recent' } end
-local gap = now() - B[SWEPT]
-if gap < intervalMs then return { 'recent' } end
+local before = B[SWEPT]
+local gap = now() - before
+-- A clock that was set back makes a negative gap: swept at once, not when it has caught up.
+if gap >= 0 and gap < intervalMs then return { 'recent' } end
 -- Nobody swept for long: Redis or all processes were away, and so were the heartbeats. One whole lease of grace.
-if B[SWEPT] > 0 and gap > math.max(leaseMs / 2, intervalMs * 4) then B[GRACE_UNTIL] = now() + leaseMs end
+-- Not again while the last one lasts, or rounds that are slow would put expiry off for ever.
+if before > 0 and gap > math.max(leaseMs / 2, intervalMs * 4) and B[GRACE_UNTIL] <= before then
+  B[GRACE_UNTIL] = now() + leaseMs
+end
 B[SWEPT] = now()
 save_board(B)
 
@@ -19,7 +24,12 @@ if B[GRACE_UNTIL] <= now() and not is_ended(B) then
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', leaseKey, '-inf', int(now()), 'LIMIT', 0, MOST)) do
     local T = load_task(id)
     if T[CODE] ~= IN_PROGRESS then
+      -- Checks whose runner was lost: any runner may take them.
       redis.call('ZREM', leaseKey, id)
+      if T[CODE] == IN_REVIEW then
+        T[TOKEN] = ''
+        save_task(id, T)
+      end
     else
       B = load_board()
       expire_attempt(B, id, T, strikes)
@@ -63,7 +73,11 @@ if is_open(B) then
     local T = load_task(id)
     if T[CODE] == QUEUED then look_at(id, T) end
     -- Looked at again only after another staleMs; a task that is running keeps its place in the window.
-    redis.call('ZADD', windowKey, int(now()), id)
+    if T[CODE] == QUEUED or T[CODE] == IN_PROGRESS then
+      redis.call('ZADD', windowKey, int(now()), id)
+    else
+      redis.call('ZREM', windowKey, id)
+    end
   end
   if B[LEAD] ~= '' then
     local T = load_task(B[LEAD])

@@ -5,7 +5,11 @@ import type { Deliveries } from './deliveries.ts';
 import { inboxText, readInbox } from './inbox.ts';
 
 /** `board_wait`: parks the lead until the board has news. */
-export function createBoardWaitTool(boards: Boards, hold: Hold): Tool<BoardWaitInput> {
+export function createBoardWaitTool(
+  boards: Boards,
+  hold: Hold,
+  deliveries: Deliveries,
+): Tool<BoardWaitInput> {
   return {
     name: 'board_wait',
     description:
@@ -17,6 +21,8 @@ export function createBoardWaitTool(boards: Boards, hold: Hold): Tool<BoardWaitI
     async execute(_input, { requestId }) {
       const answer = await boards.waitForNews(hold, requestId);
       if (answer === 'parked') return { content: '', end: { kind: 'parked', reason: 'waits for news' } };
+      if (answer === 'woken')
+        return { content: deliveries.carry(await readInbox(boards, hold.jobId, hold.taskId)) };
       const { counts } = await boards.job(hold.jobId);
       return jsonAnswer(
         {

@@ -41,17 +41,19 @@ function isNews(event: BoardEvent, lead: string): boolean {
   return event.type !== 'task.failed' || event.status === 'failed';
 }
 
-async function newsAfter(boards: Boards, jobId: string, lead: string, cursor: string) {
+async function newsAfter(boards: Boards, jobId: string, lead: string, cursor: string, asOf: string) {
   const events: BoardEvent[] = [];
   let last = cursor === '' ? '0-0' : cursor;
-  for (let read = 0; read < EVENTS_MOST; ) {
+  let read = 0;
+  while (read < EVENTS_MOST) {
     const page = await boards.events(jobId, last, PAGE);
     read += page.length;
     last = page.at(-1)?.id ?? last;
     events.push(...page.filter((event) => isNews(event, lead)));
     if (page.length < PAGE) break;
   }
-  return { events, last };
+  // What was not looked through counts as told: counts and board_list show it, and no wake may lag behind for ever.
+  return { events, last: read < EVENTS_MOST ? last : asOf };
 }
 
 async function lineOf(boards: Boards, jobId: string, events: readonly BoardEvent[]): Promise<NewsEntry[]> {
@@ -74,7 +76,7 @@ async function lineOf(boards: Boards, jobId: string, events: readonly BoardEvent
 /** Reads the inbox of a lead; nothing counts as delivered before its cursor is journalled. */
 export async function readInbox(boards: Boards, jobId: string, lead: string): Promise<Inbox> {
   const state = await boards.job(jobId);
-  const { events, last } = await newsAfter(boards, jobId, lead, state.cursor);
+  const { events, last } = await newsAfter(boards, jobId, lead, state.cursor, state.asOf);
   const entries = await lineOf(boards, jobId, events.slice(0, ENTRIES_MOST));
   const news: NewsEntry[] = [];
   let bytes = 0;

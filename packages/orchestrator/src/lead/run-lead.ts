@@ -50,7 +50,7 @@ export async function prepareLead(
     createBoardPlanTool(boards, hold, by, spec.limits.maxAttempts),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
-    createBoardWaitTool(boards, hold),
+    createBoardWaitTool(boards, hold, deliveries),
     createFinishJobTool(boards, hold, deliveries),
   ];
   const journal = await boards.openJournal(hold, { attempt: task.attempt, cursorFor: deliveries.cursorFor });

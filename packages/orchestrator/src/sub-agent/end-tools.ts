@@ -85,7 +85,13 @@ export function createBoardFailTool(
     endsAttempt: true,
     async execute({ taskId, reason, retryable = true }, { requestId }) {
       refuseForeign(hold.taskId, taskId);
-      await boards.fail(hold, requestId, { class: 'model', reason, retryable, delayMs: retryDelayMs });
+      await boards.fail(hold, requestId, {
+        class: 'model',
+        reason,
+        retryable,
+        delayMs: retryDelayMs,
+        infraStrikes: 1,
+      });
       return { content: '', end: { kind: 'done' } };
     },
   };

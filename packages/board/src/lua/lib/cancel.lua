@@ -1,17 +1,50 @@
--- Ends one open task as cancelled; a running attempt ends with it. Dependents are told.
+-- Ends one open task as cancelled; a running attempt ends with it. Dependents are told. Saves the task.
 local function cancel_task(B, id, T, reason, by)
   if T[CODE] == IN_PROGRESS then
     end_attempt(id, T, 'cancelled', 'cancelled', reason)
   else
     redis.call('ZREM', windowKey, id)
+    redis.call('ZREM', leaseKey, id)
     if T[CODE] == SCHEDULED then redis.call('ZREM', dueKey, id) end
+    T[TOKEN] = ''
     T[VERSION] = T[VERSION] + 1
     T[UPDATED] = now()
   end
   T[TASK_ENDED] = now()
-  recode(B, id, T, CANCELLED)
+  T[HOLD] = ''
+  recode(B, id, T, T[CODE] == PROPOSAL and REJECTED or CANCELLED)
   save_task(id, T)
   local event = emit('task.cancelled', id, T, by, cjson.encode({ reason = reason }))
-  if T[NUMBER] > 0 then settle(B, id, CANCELLED) end
+  if T[NUMBER] > 0 then settle(B, id, T[CODE]) end
   return event
+end
+
+-- Tasks that one script cancels because of another one, at most.
+local CASCADE_MOST = 100
+
+-- Notes that the dependents of `id` are to be cancelled from the edge number `start` on.
+local function cascade_on(B, id, start, reason, by)
+  if redis.call('HEXISTS', edgesKey, id) == 0 then return end
+  local note = cjson.encode({ start = start, reason = reason, by = by })
+  if redis.call('HSET', slicesKey, 'cascade:' .. id, note) == 1 then B[SLICES] = B[SLICES] + 1 end
+  hand_on('cascade', id, 0, 0)
+end
+
+-- Cancels the open tasks that depend on `id` over `completed` edges; each of them with dependents of its own becomes
+-- an outbox entry. Cancelling what is cancelled already changes nothing. Returns where it stopped, or nil at the end.
+local function cascade_from(B, id, start, reason, by)
+  local edges = redis.call('HGET', edgesKey, id) or ''
+  local total, done, at = #edges / 12, 0, start
+  while at < total and done < CASCADE_MOST do
+    local dependent, condition = edges:sub(at * 12 + 1, at * 12 + 10), edges:sub(at * 12 + 11, at * 12 + 11)
+    local T
+    if condition == 'c' then T = load_task(dependent) end
+    if T and not is_terminal(T[CODE]) then
+      cancel_task(B, dependent, T, reason, by)
+      cascade_on(B, dependent, 0, reason, by)
+      done = done + 1
+    end
+    at = at + 1
+  end
+  return at < total and at or nil
 end

@@ -9,7 +9,7 @@ local BOARD_FORMAT = 1
 local FORMAT, JOB_VERSION, STATUS, LEAD, LAST_NUMBER, MAX_PARALLEL, ALLOW_PARALLEL, CANCELLING = 1, 2, 3, 4, 5, 6, 7, 8
 local CREATED, STARTED, ENDED, SWEPT, GRACE_UNTIL = 9, 10, 11, 12, 13
 local NEWS, CURSOR, WOKEN, LEAD_RUNS, SLICES, COALESCE, PAUSES = 14, 15, 16, 17, 18, 19, 20
-local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN = 21, 22, 23, 24
+local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN, GRAPH, FILL = 21, 22, 23, 24, 25, 26
 local COUNTS = 30 -- + a task's code: how many tasks have that code
 
 -- A task's record.
@@ -22,12 +22,12 @@ local TASK_CREATED = 26
 -- 0-4 ready for dispatch by priority, 17-21 ready for external and human holders by priority.
 local READY, QUEUED, WAITING, SCHEDULED, UNREACHABLE, HELD = 0, 5, 6, 7, 8, 9
 local IN_PROGRESS, IN_REVIEW, BLOCKED, COMPLETED, FAILED, CANCELLED = 10, 11, 12, 13, 14, 15
-local PROPOSAL, READY_OUTSIDE, LAST_CODE = 16, 17, 21
+local PROPOSAL, READY_OUTSIDE, REJECTED, LAST_CODE = 16, 17, 22, 22
 local BAND = 4294967296
 
 local STATUS_NAMES = {
   [IN_PROGRESS] = 'in_progress', [IN_REVIEW] = 'in_review', [BLOCKED] = 'blocked',
-  [COMPLETED] = 'completed', [FAILED] = 'failed', [CANCELLED] = 'cancelled',
+  [COMPLETED] = 'completed', [FAILED] = 'failed', [CANCELLED] = 'cancelled', [REJECTED] = 'cancelled',
 }
 
 local function status_of(code)
@@ -35,11 +35,21 @@ local function status_of(code)
 end
 
 local function is_terminal(code)
-  return code >= COMPLETED and code <= CANCELLED
+  return (code >= COMPLETED and code <= CANCELLED) or code == REJECTED
 end
 
 local function is_ready(code)
-  return code <= QUEUED or code >= READY_OUTSIDE
+  return code <= QUEUED or (code >= READY_OUTSIDE and code < REJECTED)
+end
+
+-- Pending in every way that counts as such; a proposal stands outside.
+local function is_pending(code)
+  return code <= HELD or (code >= READY_OUTSIDE and code < REJECTED)
+end
+
+-- Proposals, accepted or not yet, stand outside counts, lists of work and the job's end.
+local function is_outside(code)
+  return code == PROPOSAL or code == REJECTED
 end
 
 local clock
@@ -100,6 +110,7 @@ local function refuse(code, id, T, extra)
     current.owner = T[OWNER]
     current.hold = T[HOLD]
     current.notBefore = T[NOT_BEFORE]
+    if T[CODE] == IN_REVIEW then current.review = T[HOLD] end
   end
   return { 'refused', code, cjson.encode(current) }
 end

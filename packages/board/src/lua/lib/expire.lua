@@ -17,6 +17,8 @@ local function expire_attempt(B, id, T, strikes)
   end
   end_attempt(id, T, 'expired', '', reason)
   rest(B, id, T)
-  emit('task.expired', id, T, by, cjson.encode({ reason = reason, strikes = T[STRIKES] }))
-  save(B, id, T)
+  local event = emit('task.expired', id, T, by, cjson.encode({ reason = reason, strikes = T[STRIKES] }))
+  save_task(id, T)
+  if T[NUMBER] > 0 then check_end(B, event) end
+  save_board(B)
 end

@@ -1,7 +1,9 @@
 -- What follows from a change: index and counts, the dispatch window, dependents, the lead's wake, the job's end.
 
--- Edges that one script settles at most; the rest goes on in slices through the outbox.
+-- Edges that one script settles at most, over all the tasks that it ends; the rest goes on in slices through the
+-- outbox.
 local SLICE = 500
+local edgesLeft = SLICE
 -- Tasks that one script hands to the queue at most.
 local DISPATCH_MOST = 200
 -- unmet[<taskId>] = unmet dependencies + LOST_UNIT * lost ones.
@@ -94,25 +96,38 @@ local function is_after(a, b)
   return tonumber(aSeq) > tonumber(bSeq)
 end
 
+local function total_of(B)
+  local total = 0
+  for code = 0, LAST_CODE do
+    if not is_outside(code) then total = total + B[COUNTS + code] end
+  end
+  return total
+end
+
 -- True when no task can go on by itself or by people, and no slice is under way.
 local function is_still(B)
   if B[SLICES] > 0 then return false end
   for code = 0, LAST_CODE do
-    local rests = code == WAITING or code == UNREACHABLE or code == PROPOSAL or is_terminal(code)
+    local rests = code == WAITING or code == UNREACHABLE or is_outside(code) or is_terminal(code)
     if not rests and B[COUNTS + code] > 0 then return false end
   end
   return true
 end
 
+-- Wakes by news are counted; at the bound one last is left for when all is settled.
+local function may_wake(B, settled)
+  return B[LEAD_RUNS] < B[MAX_LEAD_RUNS] or (settled and B[LEAD_RUNS] == B[MAX_LEAD_RUNS])
+end
+
 -- News at event `id` for the lead: wakes it when it waits for news. First news wakes at once, later ones after the
--- coalescing time; that all is settled always wakes at once, and past maxLeadRuns only that does.
+-- coalescing time; that all is settled always wakes at once, and at maxLeadRuns only that does, once.
 local function news(B, id, settled)
-  B[NEWS] = id
+  if is_after(id, B[NEWS]) then B[NEWS] = id end
   if B[LEAD] == '' then return end
   local T = load_task(B[LEAD])
   local forNews = T[HOLD] == 'news' or (T[HOLD] == 'woken' and T[CODE] == SCHEDULED)
   if not forNews or not is_open(B) then return end
-  if B[LEAD_RUNS] >= B[MAX_LEAD_RUNS] and not settled then return end
+  if not may_wake(B, settled) then return end
   local at = B[WOKEN] + B[COALESCE]
   if settled or at <= now() then
     redis.call('ZREM', dueKey, B[LEAD])
@@ -140,18 +155,16 @@ end
 -- there is nothing new to tell.
 local function check_end(B, id)
   if B[STATUS] == 'accepting' or is_ended(B) or B[CANCELLING] == 1 or not is_still(B) then return end
-  local total = 0
-  for code = 0, LAST_CODE do
-    if code ~= PROPOSAL then total = total + B[COUNTS + code] end
-  end
+  local total = total_of(B)
   local leadFailed = ''
   if B[LEAD] ~= '' then
     local T = load_task(B[LEAD])
-    if not is_terminal(T[CODE]) then
+    local isSpent = T[HOLD] == 'news' and not may_wake(B, true)
+    if not is_terminal(T[CODE]) and not isSpent then
       if total > 0 and id then news(B, id, true) end
       return
     end
-    leadFailed = redis.call('HGET', jobKey, 'leadFailure') or ''
+    leadFailed = isSpent and 'lead: maxLeadRuns' or redis.call('HGET', jobKey, 'leadFailure') or ''
   end
   local completed = B[COUNTS + COMPLETED]
   local status = completed == 0 and 'failed' or 'partial'
@@ -176,7 +189,7 @@ end
 -- What a pending task's new code brings with it: its place in due, or the news that it can't be reached.
 local function settle_down(B, id, T, because)
   if T[CODE] == SCHEDULED then redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id) end
-  if T[CODE] ~= UNREACHABLE or is_ended(B) then return end
+  if T[CODE] ~= UNREACHABLE or is_ended(B) or B[CANCELLING] == 1 then return end
   if T[ON_LOST] == 1 then
     if redis.call('HSET', slicesKey, 'lost:' .. id, 1) == 1 then B[SLICES] = B[SLICES] + 1 end
     hand_on('lost', id, 0, 0)
@@ -192,7 +205,7 @@ local function move_edge(B, dependent, from, to, because)
   local unmet = redis.call('HINCRBY', unmetKey, dependent, int(by))
   if kind_of(unmet - by) == kind_of(unmet) then return end
   local T = load_task(dependent)
-  if T[CODE] > HELD and T[CODE] < READY_OUTSIDE then return end
+  if not is_pending(T[CODE]) then return end
   local code = rest_code(T, unmet)
   if code == T[CODE] or (T[CODE] == QUEUED and code <= READY + 4) then return end
   if T[CODE] == QUEUED then redis.call('ZREM', windowKey, dependent) end
@@ -207,7 +220,8 @@ local function settle_from(B, id, code, start)
   local edges = redis.call('HGET', edgesKey, id)
   if not edges then return nil end
   local total = #edges / 12
-  local stop = math.min(total, start + SLICE)
+  local stop = math.min(total, start + edgesLeft)
+  edgesLeft = edgesLeft - (stop - start)
   local parts = {}
   for i = start, stop - 1 do
     local at = i * 12 + 1

@@ -31,8 +31,8 @@ local function remember(id, requestId)
 end
 
 -- The refusals of a holder's call in the order that the design fixes: job, task, token, requestId (a repeat answers
--- 'already'), token outdated, terminal. Returns nil when the call may go on.
-local function refuse_holder(B, id, T, token, requestId)
+-- 'already'), token outdated, terminal, version where the call names one. Returns nil when the call may go on.
+local function refuse_holder(B, id, T, token, requestId, version)
   local refused = refuse_board(B)
   if refused then return refused end
   if not T then return refuse('not_found', id, nil, { what = 'task' }) end
@@ -40,7 +40,8 @@ local function refuse_holder(B, id, T, token, requestId)
   if not current and not is_known_token(id, token) then return refuse('not_owner', id, T) end
   if is_repeat(id, requestId) then return { 'already' } end
   if not current then return refuse('lease_lost', id, T) end
-  if is_ended(B) then return refuse('terminal', id, T, { job = B[STATUS] }) end
+  if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', id, T, { job = B[STATUS] }) end
+  if version and version ~= T[VERSION] then return refuse('stale_version', id, T) end
   return nil
 end
 
@@ -90,18 +91,22 @@ local function finish(B, id, T, code, type, by, extra)
   return event
 end
 
--- A failed attempt: again after `delayMs` while it may be retried, else the task has failed.
-local function fail_attempt(B, id, T, class, reason, retryable, delayMs, by)
-  end_attempt(id, T, 'failed', class, reason)
-  T[STRIKES], T[STICKY] = 0, 0
-  if class ~= 'infra' and class ~= 'cancelled' then T[FAILURES] = T[FAILURES] + 1 end
+-- What a failure means for the task: again after `delayMs` while it may be retried, else it has failed. One of class
+-- `infra` is the harness' own: no failure of the task but a strike, and the caller says when there were too many.
+local function fail_task(B, id, T, class, reason, retryable, delayMs, by)
+  local isOurs = class == 'infra' or class == 'cancelled'
+  if not isOurs then
+    T[STRIKES], T[STICKY] = 0, 0
+    T[FAILURES] = T[FAILURES] + 1
+  end
   local extra = cjson.encode({ class = class, reason = reason })
   if retryable and T[NUMBER] > 0 and T[FAILURES] < T[MAX_ATTEMPTS] then
-    T[FRESH] = 1
+    if not isOurs then T[FRESH] = 1 end
     T[NOT_BEFORE] = delayMs > 0 and now() + delayMs or 0
     rest(B, id, T)
-    emit('task.failed', id, T, by, extra)
+    local event = emit('task.failed', id, T, by, extra)
     save_task(id, T)
+    check_end(B, event)
     dispatch(B)
     save_board(B)
     return
@@ -109,6 +114,12 @@ local function fail_attempt(B, id, T, class, reason, retryable, delayMs, by)
   redis.call('HSET', outcomeKey, id, cjson.encode({ failure = { class = class, reason = reason } }))
   if T[NUMBER] == 0 then redis.call('HSET', jobKey, 'leadFailure', 'lead: ' .. class) end
   finish(B, id, T, FAILED, 'task.failed', by, extra)
+end
+
+-- A failed attempt.
+local function fail_attempt(B, id, T, class, reason, retryable, delayMs, by)
+  end_attempt(id, T, 'failed', class, reason)
+  fail_task(B, id, T, class, reason, retryable, delayMs, by)
 end
 
 -- A strike: at `most` of them in a row the task fails as infra. Returns true when it did.

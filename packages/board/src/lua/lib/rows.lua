@@ -2,13 +2,16 @@
 
 -- At most this many dependencies are looked at to name the ones a task waits for, and this many are named.
 local BECAUSE_SCANNED, BECAUSE_NAMED = 500, 20
+-- ... and over all the rows of one answer.
+local scansLeft = 2000
 
 -- The dependencies that keep a pending task from being ready: lost ones when unreachable, else unmet ones.
 local function open_dependencies(code, deps)
   local found = {}
   if (code ~= WAITING and code ~= UNREACHABLE) or not deps then return found end
   local wanted = code == UNREACHABLE and 'l' or 'u'
-  for i = 0, math.min(#deps / 11, BECAUSE_SCANNED) - 1 do
+  for i = 0, math.min(#deps / 11, BECAUSE_SCANNED, scansLeft) - 1 do
+    scansLeft = scansLeft - 1
     local id, condition = deps:sub(i * 11 + 1, i * 11 + 10), deps:sub(i * 11 + 11, i * 11 + 11)
     local T = load_task(id)
     if T and edge_state(T[CODE], condition) == wanted then

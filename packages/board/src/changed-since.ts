@@ -1,0 +1,46 @@
+import { CrewboardError } from '@crewboard/contracts';
+import type { BoardIo } from './board-io.ts';
+import { readTaskEvents } from './event-log.ts';
+
+/** One field that is newer than what the caller saw. */
+export type FieldChange = {
+  field: string;
+  version: number;
+  by: string;
+  at: string;
+};
+
+const EVENTS_LOOKED_AT = 100;
+
+/**
+ * Adds to a `stale_version` what changed since the version that the caller saw, from the task's own events; any other
+ * error goes on as it is. Always throws.
+ */
+export async function explainStale(
+  io: BoardIo,
+  jobId: string,
+  error: unknown,
+  seen: readonly { taskId: string; version: number }[],
+): Promise<never> {
+  if (!(error instanceof CrewboardError) || error.code !== 'stale_version') throw error;
+  const taskId = error.extras.current?.taskId;
+  const version = seen.find((entry) => entry.taskId === taskId)?.version;
+  if (typeof taskId !== 'string' || version === undefined) throw error;
+  const events = await readTaskEvents(io, jobId, taskId, EVENTS_LOOKED_AT);
+  const changedSince: FieldChange[] = events
+    .filter((event) => (event.version ?? 0) > version)
+    .flatMap((event) => {
+      const fields = event.type === 'task.edited' ? event.data?.fields : ['status'];
+      return (Array.isArray(fields) ? fields : ['status']).map((field) => ({
+        field: String(field),
+        version: event.version ?? 0,
+        by: event.by.id,
+        at: event.at,
+      }));
+    });
+  throw new CrewboardError('stale_version', error.detail, {
+    ...error.extras,
+    changedSince,
+    retry: error.retry,
+  });
+}

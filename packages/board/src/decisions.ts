@@ -1,0 +1,50 @@
+import type { Actor } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import { explainStale } from './changed-since.ts';
+import { parseReply } from './replies.ts';
+
+const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
+const Word = z.tuple([z.enum(['ok', 'already'])]);
+
+export interface Decision {
+  taskId: string;
+  version: number;
+  decision: 'unblock' | 'approve' | 'reject';
+  /** The answer or feedback that reaches the next attempt. */
+  text: string;
+  by: Actor;
+  lead?: { token: string };
+  requestId?: string;
+}
+
+/** What people and the lead decide about tasks that wait for them, and about the job as a whole. */
+export function decisions(io: BoardIo) {
+  return {
+    /**
+     * Unblocks a task, approves or rejects a review or a proposal. Errors: `stale_version`, `terminal`,
+     * `invalid_transition`, `not_found`; for the lead also those of its token.
+     */
+    async resolve(jobId: string, input: Decision): Promise<{ version: number; already: boolean }> {
+      const { by, lead, requestId = '', taskId, version, decision, text } = input;
+      const args = [`${by.kind}:${by.id}`, lead?.token ?? '', requestId, taskId, version, decision, text];
+      const reply = await io
+        .run(jobId, 'resolve', args)
+        .then((answer) => parseReply(answer, VersionReply))
+        .catch((error: unknown) => explainStale(io, jobId, error, [input]));
+      return { version: reply[1], already: reply[0] === 'already' };
+    },
+
+    /** Adds a cause to the job's pauses; false when it stood already. */
+    async pauseJob(jobId: string, by: Actor, cause: string, reason: string): Promise<boolean> {
+      return (
+        parseReply(await io.run(jobId, 'pause', [`${by.kind}:${by.id}`, cause, reason]), Word)[0] === 'ok'
+      );
+    },
+
+    /** Lifts one cause, or all without one; false when there was none to lift. */
+    async resumeJob(jobId: string, by: Actor, cause = ''): Promise<boolean> {
+      return parseReply(await io.run(jobId, 'resume', [`${by.kind}:${by.id}`, cause]), Word)[0] === 'ok';
+    },
+  };
+}

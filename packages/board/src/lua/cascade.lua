@@ -1,0 +1,18 @@
+-- Goes on cancelling the dependents of a cancelled task.
+-- ARGV: 1 task ID
+local id = ARGV[1]
+local noted = redis.call('HGET', slicesKey, 'cascade:' .. id)
+if not noted then return { 'ok' } end
+local B = load_board()
+local note = cjson.decode(noted)
+local rest = not is_ended(B) and cascade_from(B, id, note.start, note.reason, note.by) or nil
+if rest then
+  cascade_on(B, id, rest, note.reason, note.by)
+else
+  redis.call('HDEL', slicesKey, 'cascade:' .. id)
+  B[SLICES] = B[SLICES] - 1
+end
+check_end(B, last_event())
+dispatch(B)
+save_board(B)
+return { 'ok' }

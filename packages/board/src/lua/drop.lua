@@ -1,0 +1,8 @@
+-- Deletes a board that was never flipped: all its keys, in one step, and only while it is still being filled.
+-- ARGV: 1 how old it must be, in ms
+-- Returns 'ok', or 'kept' when it is younger, or was flipped meanwhile.
+local B = load_board()
+if not B then return { 'ok' } end
+if B[STATUS] ~= 'accepting' or now() - B[CREATED] < tonumber(ARGV[1]) then return { 'kept' } end
+redis.call('UNLINK', unpack(KEYS))
+return { 'ok' }

@@ -1,0 +1,145 @@
+-- Adding tasks, all or nothing: first what each key and reference means, then the writes. Cycles can't arise here: a
+-- task depends only on tasks that exist or stand in the same batch, whose own graph the caller has checked.
+-- A header is [id, key, hash, number or 0, priority, executor, policy, maxAttempts, onLost,
+-- [[reference, 'c' | 's'], ...], parent, hold].
+
+-- What a reference of a batch means: a key or ID of the batch, then of the board. Nil: nothing that can be named.
+local function resolve(B, names, reference)
+  local id = names[reference]
+  if not id then
+    if redis.call('HEXISTS', hotKey, reference) == 1 then
+      id = reference
+    else
+      local held = redis.call('HGET', keysKey, reference)
+      id = held and held:sub(1, 10)
+    end
+  end
+  if not id or id == '@' or id == B[LEAD] then return nil end
+  return id
+end
+
+-- The edges that references stand for, each task once; `codes` remembers the codes of tasks that exist already.
+-- Returns nil and the reference that means nothing.
+local function resolve_edges(B, plan, references)
+  local edges, seen = {}, {}
+  for _, reference in ipairs(references) do
+    local id = resolve(B, plan.names, reference[1])
+    if not id then return nil, reference[1] end
+    if not plan.isFresh[id] then
+      plan.codes[id] = plan.codes[id] or load_task(id)[CODE]
+      -- Nobody may depend on a proposal: it may never become a task.
+      if is_outside(plan.codes[id]) then return nil, reference[1] end
+    end
+    if not seen[id] then
+      seen[id] = true
+      edges[#edges + 1] = { id, reference[2] }
+    end
+  end
+  return edges
+end
+
+-- Checks a batch of headers. Returns a refusal (or {'collision'}), or nil and the plan that apply_adds carries out.
+local function check_adds(B, headers)
+  local plan = { headers = headers, names = {}, isFresh = {}, codes = {}, standing = {}, fresh = {}, links = {} }
+  for i, header in ipairs(headers) do
+    local id, key, hash = header[1], header[2], header[3]
+    plan.standing[i] = id
+    local held = key ~= '' and redis.call('HGET', keysKey, key)
+    if held and held:sub(11) == hash then
+      plan.standing[i] = held:sub(1, 10)
+    elseif held then
+      return refuse('duplicate_key', held:sub(1, 10), load_task(held:sub(1, 10)), { key = key })
+    else
+      if plan.names[id] or redis.call('HEXISTS', hotKey, id) == 1 then return { 'collision' } end
+      plan.fresh[#plan.fresh + 1] = i
+      plan.isFresh[id] = true
+    end
+    if key ~= '' then plan.names[key] = plan.standing[i] end
+    plan.names[id] = id
+  end
+  if B[STATUS] ~= 'accepting' and B[LAST_NUMBER] + #plan.fresh > B[MAX_TASKS] then
+    return refuse('limit_exceeded', nil, nil,
+      { maxTasks = B[MAX_TASKS], tasks = B[LAST_NUMBER], adding = #plan.fresh })
+  end
+  for _, i in ipairs(plan.fresh) do
+    local header = headers[i]
+    local links, unknown = resolve_edges(B, plan, header[10])
+    if links and header[11] ~= '' then
+      local parent = resolve(B, plan.names, header[11])
+      if not parent then links, unknown = nil, header[11] end
+      header[11] = parent
+    end
+    if not links then
+      return refuse('unknown_dependency', nil, nil, { reference = unknown, index = i - 1, key = header[2] })
+    end
+    plan.links[i] = links
+  end
+  return nil, plan
+end
+
+-- Commands with many arguments go in blocks, far below Lua's limit on unpack.
+local function write_block(command, key, arguments)
+  if #arguments > 0 then redis.call(command, key, unpack(arguments)) end
+end
+
+local function push(list, a, b)
+  list[#list + 1] = a
+  list[#list + 1] = b
+end
+
+-- Writes the fresh tasks of a checked plan; ARGV[textAt + 2 * i] and the one after it are the texts of header i
+-- (1-based). Saves neither the board nor dispatches.
+local function apply_adds(B, plan, by, textAt)
+  local headers, fresh, edges, unreachable = plan.headers, plan.fresh, {}, {}
+  for from = 1, #fresh, 500 do
+    local hot, heads, bodies, keys, scores, unmets, deps = {}, {}, {}, {}, {}, {}, {}
+    for at = from, math.min(from + 499, #fresh) do
+      local i = fresh[at]
+      local header = headers[i]
+      local id, number = header[1], header[4]
+      if number == 0 then number = B[LAST_NUMBER] + 1 end
+      if number > B[LAST_NUMBER] then B[LAST_NUMBER] = number end
+      redis.call('SETRANGE', orderKey, (number - 1) * 10, id)
+      local unmet, text = 0, {}
+      for n, link in ipairs(plan.links[i]) do
+        local state = plan.isFresh[link[1]] and 'u' or edge_state(plan.codes[link[1]], link[2])
+        unmet = unmet + UNITS[state]
+        text[n] = link[1] .. link[2]
+        edges[link[1]] = edges[link[1]] or {}
+        table.insert(edges[link[1]], id .. link[2] .. state)
+      end
+      local T = { 1, 0, number, header[5], header[6], header[7], 0, '', '', 0, header[8], 0, 0, 0, header[12] or '', 0,
+        '', 0, 0, now(), 0, 0, 0, 0, header[9], now() }
+      T[CODE] = rest_code(T, unmet)
+      count(B, T[CODE], 1)
+      push(hot, id, cmsgpack.pack(T))
+      push(scores, int(T[CODE] * BAND + number), id)
+      -- The parent's ID is known only here; the caller leaves it out of the head.
+      local head, body = ARGV[textAt + i * 2], ARGV[textAt + i * 2 + 1]
+      if header[11] ~= '' then head = head:sub(1, -2) .. ',"parent":"' .. header[11] .. '"}' end
+      push(heads, id, head)
+      if body ~= '' then push(bodies, id, body) end
+      if header[2] ~= '' then push(keys, header[2], id .. header[3]) end
+      if unmet > 0 then push(unmets, id, int(unmet)) end
+      if #text > 0 then push(deps, id, table.concat(text)) end
+      emit(T[CODE] == PROPOSAL and 'task.proposed' or 'task.added', id, T, by, table.concat(text))
+      if T[CODE] == UNREACHABLE then unreachable[#unreachable + 1] = { id, T } end
+    end
+    write_block('HSET', hotKey, hot)
+    write_block('ZADD', indexKey, scores)
+    write_block('HSET', headKey, heads)
+    write_block('HSET', bodyKey, bodies)
+    write_block('HSET', keysKey, keys)
+    write_block('HSET', unmetKey, unmets)
+    write_block('HSET', depsKey, deps)
+  end
+  for id, list in pairs(edges) do
+    redis.call('HSET', edgesKey, id, (redis.call('HGET', edgesKey, id) or '') .. table.concat(list))
+  end
+  if B[STATUS] == 'planning' and #fresh > 0 then
+    B[STATUS] = 'running'
+    emit('job.running', '', nil, by)
+  end
+  -- A task added behind one that is lost is unreachable from the start; people and the lead must hear of it.
+  for _, entry in ipairs(unreachable) do settle_down(B, entry[1], entry[2]) end
+end

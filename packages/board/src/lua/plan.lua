@@ -1,0 +1,91 @@
+-- A batch of changes by a person or the lead, all or nothing: adds, edits, cancels, reopens.
+-- ARGV: 1 by, 2 lead token or '' (the lead's writes are fenced), 3 requestId or '', 4 hash of the call,
+--       5 graph version that the caller checked for cycles, or '' without edits of dependencies,
+--       6 headers JSON (lib/add.lua), 7 changes JSON {edits: [...] (lib/edit.lua),
+--         cancels: [{id, version, reason, cascade}], reopens: [{id, version, reason}]},
+--       8 fill token while the board is accepting,
+--       then head and body of each header, then head and body of each edit
+-- Returns 'ok', IDs and numbers of the added in input order, how many are new, changed IDs and their versions,
+-- started dependents of what was reopened; 'collision' (take other IDs), 'graph' (check for cycles again).
+local by, token, requestId, hash, graph = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local headers, changes = cjson.decode(ARGV[6]), cjson.decode(ARGV[7])
+local edits, cancels, reopens = changes.edits or {}, changes.cancels or {}, changes.reopens or {}
+local TEXTS = 7
+
+local function numbers_of(ids)
+  local numbers = {}
+  for i, id in ipairs(ids) do numbers[i] = load_task(id)[NUMBER] end
+  return numbers
+end
+
+local B = load_board()
+local refused = refuse_board(B)
+if refused then return refused end
+if token ~= '' then refused = refuse_holder(B, B[LEAD], load_task(B[LEAD]), token, '') end
+-- A repeat is answered before an outdated token is refused, but never to a stranger.
+if not refused or refused[2] == 'lease_lost' or refused[2] == 'terminal' then
+  local ids, mismatch = earlier_answer(requestId, hash)
+  if mismatch then return mismatch end
+  if ids then return { 'ok', ids, numbers_of(ids), 0, {}, {}, {} } end
+end
+if refused then return refused end
+if B[STATUS] == 'accepting' and B[FILL] ~= ARGV[8] then return refuse('overtaken') end
+local onlyReopens = #headers == 0 and #edits == 0 and #cancels == 0
+if (is_ended(B) and not onlyReopens) or (B[CANCELLING] == 1 and not is_ended(B)) then
+  return refuse('terminal', nil, nil, { job = B[STATUS] })
+end
+
+-- Everything is checked before anything is written.
+local plan
+refused, plan = check_adds(B, headers)
+if refused then return refused end
+local links, movesGraph = {}, false
+for i, edit in ipairs(edits) do
+  refused, links[i] = check_edit(B, plan, edit, i - 1)
+  if refused then return refused end
+  movesGraph = movesGraph or links[i] ~= nil
+end
+for i, cancel in ipairs(cancels) do
+  local T = load_task(cancel.id)
+  refused = T and T[NUMBER] == 0 and refuse('invalid_transition', cancel.id, T, { index = i - 1 })
+    or refuse_change(B, cancel.id, T, cancel.version, false, { index = i - 1, what = 'task' })
+  if refused then return refused end
+end
+for i, reopen in ipairs(reopens) do
+  local T = load_task(reopen.id)
+  refused = refuse_change(B, reopen.id, T, reopen.version, true, { index = i - 1, what = 'task' })
+  if not refused and T[CODE] == REJECTED then refused = refuse('invalid_transition', reopen.id, T, { index = i - 1 }) end
+  if refused then return refused end
+end
+if movesGraph and graph ~= int(B[GRAPH]) then return { 'graph' } end
+
+apply_adds(B, plan, by, TEXTS)
+for i, edit in ipairs(edits) do
+  local at = TEXTS + 2 * (#headers + i)
+  apply_edit(B, edit, links[i], ARGV[at], ARGV[at + 1], by)
+end
+for _, cancel in ipairs(cancels) do
+  cancel_task(B, cancel.id, load_task(cancel.id), cancel.reason, by)
+  if cancel.cascade then cascade_on(B, cancel.id, 0, cancel.reason, by) end
+end
+local started = {}
+if #reopens > 0 then reopen_job(B, by) end
+for _, reopen in ipairs(reopens) do
+  local T = load_task(reopen.id)
+  for _, id in ipairs(reopen_task(B, reopen.id, T, reopen.reason, by)) do started[#started + 1] = id end
+end
+
+keep_answer(requestId, hash, plan.standing)
+if B[STATUS] ~= 'accepting' then
+  if #cancels > 0 or #edits > 0 then check_end(B, last_event()) end
+  dispatch(B)
+end
+save_board(B)
+local changed, versions = {}, {}
+for _, list in ipairs({ edits, cancels, reopens }) do
+  for _, change in ipairs(list) do
+    changed[#changed + 1] = change.id
+    versions[#versions + 1] = load_task(change.id)[VERSION]
+  end
+end
+return { 'ok', plan.standing, numbers_of(plan.standing), #plan.fresh, changed, versions, started }

@@ -1,0 +1,134 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Boards, openBoards } from '@crewboard/board';
+import { type Client, createClient } from '@crewboard/client';
+import type { BoardEvent, Job } from '@crewboard/contracts';
+import { type Answer, type HeldModel, startHeldModel } from './held-model.ts';
+import { openTestRedis, type TestRedis } from './redis.ts';
+import { openRedisWire, type RedisWire } from './redis-wire.ts';
+import { type ServiceProcess, startService } from './service-process.ts';
+
+export type { ServiceProcess } from './service-process.ts';
+
+/** The repository's examples: an allowed workspace of every stack. */
+export const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
+
+const API_KEY = 'cb_process-stack-key-0123456789';
+/** How long a job may take to end; on a busy machine a new process alone takes many seconds. */
+const JOB_WITHIN_MS = 90_000;
+
+export interface StackOptions {
+  /** Environment variables of every process, above the stack's own. */
+  variables?: Readonly<Record<string, string>>;
+  /** What the model answers; the simulated model by default. */
+  answer?: Answer;
+}
+
+/** A worker of its own process, with its own way to Redis and its own key at the model. */
+export interface WorkerProcess extends ServiceProcess {
+  wire: RedisWire;
+  /** What this worker's requests carry as `authorization`: so they can be told from those of others. */
+  authorization: string;
+  /** kill -9; resolves when the process is gone and Redis has carried out all that it had sent. */
+  kill(): Promise<void>;
+}
+
+/**
+ * An API and workers as real processes over the run's Redis, below a prefix of their own, and a Messages API in this
+ * process that checks and records every request. Disposing kills every process and deletes every key.
+ */
+export interface Stack extends AsyncDisposable {
+  client: Client;
+  /** The boards as Redis has them, over a connection of the test's own. */
+  boards: Boards;
+  store: TestRedis;
+  model: HeldModel;
+  startWorker(variables?: Readonly<Record<string, string>>): Promise<WorkerProcess>;
+  /** Follows a job to its end; `onEvent` is told of each event. */
+  untilEnded(jobId: string, onEvent?: (event: BoardEvent) => void): Promise<Job>;
+  /** Resolves with the first event of the job, old or new, that `matches`. */
+  untilEvent(jobId: string, matches: (event: BoardEvent) => boolean): Promise<BoardEvent>;
+}
+
+function variablesOf(store: TestRedis, model: HeldModel, dataDir: string, workspaces: readonly string[]) {
+  return {
+    REDIS_URL: store.url,
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: 'model-key-of-the-api',
+    CREWBOARD_PREFIX: store.prefix,
+    CREWBOARD_API_KEY: API_KEY,
+    CREWBOARD_PORT: '0',
+    CREWBOARD_DATA_DIR: dataDir,
+    CREWBOARD_WORKSPACES: workspaces.join(delimiter),
+    CREWBOARD_LEAD_COALESCE_MS: '0',
+    CREWBOARD_LEASE_MS: '1500',
+  };
+}
+
+function follow(client: Client) {
+  async function* events(jobId: string) {
+    yield* client.events(jobId, { signal: AbortSignal.timeout(JOB_WITHIN_MS) });
+  }
+  return {
+    async untilEnded(jobId: string, onEvent: (event: BoardEvent) => void = () => {}): Promise<Job> {
+      for await (const event of events(jobId)) onEvent(event);
+      const job = await client.jobs.get(jobId);
+      if (job.endedAt === undefined) throw new Error(`the job did not end in time: ${JSON.stringify(job)}`);
+      return job;
+    },
+    async untilEvent(jobId: string, matches: (event: BoardEvent) => boolean): Promise<BoardEvent> {
+      for await (const event of events(jobId)) if (matches(event)) return event;
+      throw new Error('no such event came');
+    },
+  };
+}
+
+/** Starts API and model; workers are started by the test. */
+export async function openStack(options: StackOptions = {}): Promise<Stack> {
+  const store = openTestRedis();
+  const folder = await mkdtemp(join(tmpdir(), 'crewboard-test-e2e-'));
+  const model = await startHeldModel(options.answer);
+  const variables = {
+    ...variablesOf(store, model, join(folder, 'data'), [await realpath(EXAMPLES), folder]),
+    ...options.variables,
+  };
+  const services: AsyncDisposable[] = [];
+  const close = async () => {
+    await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+    await rm(folder, { recursive: true, force: true });
+    await store[Symbol.asyncDispose]();
+    // Last, because it throws when a request broke a rule.
+    await model.stop();
+  };
+  try {
+    const api = await startService('api', variables, folder);
+    services.push(api);
+    const client = createClient({ baseUrl: api.url ?? '', apiKey: API_KEY });
+    let workers = 0;
+    return {
+      client,
+      boards: openBoards(store.redis, store.prefix),
+      store,
+      model,
+      ...follow(client),
+      async startWorker(own = {}) {
+        const wire = await openRedisWire(store.url);
+        const key = `model-key-of-worker-${++workers}`;
+        const its = { ...variables, ...own, REDIS_URL: wire.url, ANTHROPIC_API_KEY: key };
+        const worker = await startService('worker', its, folder);
+        services.push(worker, wire);
+        const kill = async () => {
+          await worker.kill();
+          await wire.over();
+        };
+        return { ...worker, kill, wire, authorization: `Bearer ${key}` };
+      },
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
