@@ -16,18 +16,14 @@ function refuse(path: string, instead: string): never {
 
 /** Refuses what of a task is not carried out yet; `path` names it in the error. */
 export function refuseLaterTaskFields(task: NewTask, path: string): void {
-  if (task.executor !== undefined && task.executor !== 'agent')
-    refuse(`${path}.executor`, 'only "agent" runs');
+  if (task.executor === 'command') refuse(`${path}.executor`, 'use "agent", "external" or "human"');
   if (task.command !== undefined) refuse(`${path}.command`, 'leave it out');
-  if (task.policy === 'checked' || task.policy === 'approved') {
-    refuse(`${path}.policy`, 'use "none" or "evidence"');
-  }
+  if (task.policy === 'checked') refuse(`${path}.policy`, 'use "none", "evidence" or "approved"');
   if (task.outputSchema !== undefined) refuse(`${path}.outputSchema`, 'state the form in instructions');
   if (task.acceptance?.some((item) => item.check !== undefined)) {
     refuse(`${path}.acceptance.check`, 'state the check as text');
   }
   if (task.limits?.budgetUsd !== undefined) refuse(`${path}.limits.budgetUsd`, 'leave it out');
-  if (task.replaces !== undefined) refuse(`${path}.replaces`, 'leave it out');
 }
 
 /** Refuses what of a job's body is not carried out yet. */

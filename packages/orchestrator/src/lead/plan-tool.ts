@@ -1,30 +1,35 @@
-import type { Boards, Hold } from '@crewboard/board';
-import { type Actor, BoardPlanInput, CrewboardError, type NewTask, type Tool } from '@crewboard/contracts';
+import type { Boards, ChangeInput, Hold } from '@crewboard/board';
+import { type Actor, BoardPlanInput, CrewboardError, type PlanOp, type Tool } from '@crewboard/contracts';
 import { jsonAnswer } from '../board-tools.ts';
 import { refuseLaterTaskFields } from '../later.ts';
 
-/** The tasks that a plan adds; other operations are refused, never skipped. */
-function addedTasks({ ops, dryRun }: BoardPlanInput): NewTask[] {
-  if (dryRun)
-    throw new CrewboardError(
-      'invalid_argument',
-      'dryRun is not supported by this version. Nothing was changed.',
-    );
-  return ops.map((op, i) => {
-    if (op.op !== 'add') {
-      throw new CrewboardError(
-        'invalid_argument',
-        `ops[${i}].op "${op.op}" is not supported by this version: only "add" is. Nothing was changed.`,
-        { path: `ops[${i}].op`, allowed: ['add'] },
-      );
-    }
-    const { op: _, ...task } = op;
-    refuseLaterTaskFields(task, `ops[${i}]`);
-    return task;
-  });
+type Batch = Required<Pick<ChangeInput, 'adds' | 'edits' | 'cancels' | 'reopens'>>;
+
+/** Sorts the operations of a plan into the batch that the board carries out, all or nothing. */
+function toBatch(ops: readonly PlanOp[]): Batch {
+  const adds: Batch['adds'][number][] = [];
+  const edits: Batch['edits'][number][] = [];
+  const cancels: Batch['cancels'][number][] = [];
+  const reopens: Batch['reopens'][number][] = [];
+  for (const [i, operation] of ops.entries()) {
+    if (operation.op === 'add') {
+      const { op: _, ...task } = operation;
+      refuseLaterTaskFields(task, `ops[${i}]`);
+      adds.push(task);
+    } else if (operation.op === 'edit') {
+      const { op: _, taskId, version, ...patch } = operation;
+      refuseLaterTaskFields({ title: 'unchanged', ...patch }, `ops[${i}]`);
+      edits.push({ taskId, version, patch });
+    } else if (operation.op === 'set_dependencies') {
+      const { taskId, version, dependsOn } = operation;
+      edits.push({ taskId, version, patch: { dependsOn } });
+    } else if (operation.op === 'cancel') cancels.push(operation);
+    else reopens.push(operation);
+  }
+  return { adds, edits, cancels, reopens };
 }
 
-/** `board_plan`: the lead's batch of tasks, all or nothing, fenced by its claim and repeatable after a crash. */
+/** `board_plan`: the lead's batch of changes, all or nothing, fenced by its claim and repeatable after a crash. */
 export function createBoardPlanTool(
   boards: Boards,
   hold: Hold,
@@ -34,32 +39,35 @@ export function createBoardPlanTool(
   return {
     name: 'board_plan',
     description: [
-      'Puts tasks on the board: {ops: [{op: "add", key, title, instructions, input, dependsOn, acceptance, ...}]}, at most 1,000 a call, all or nothing.',
-      'A brief needs objective, output, sources, bounds and acceptance. Plan few, full tasks; give locators instead of content.',
+      'Changes the plan: {ops: [...]}, at most 1,000 operations a call, all or nothing.',
+      '{op: "add", key, title, instructions, input, dependsOn, acceptance, ...} adds a task: a brief needs objective, output, sources, bounds and acceptance. Plan few, full tasks; give locators instead of content.',
       'dependsOn names keys of this call or task IDs; {task, condition: "settled"} is met by any end, also a failed one.',
+      'With the version that you saw last: {op: "edit", taskId, version, ...}, {op: "set_dependencies", taskId, version, dependsOn}, {op: "cancel", taskId, version, reason, dependents?: "hold"|"cancel"}, {op: "reopen", taskId, version, reason}.',
       'Answers {created: {key: taskId}, changed: [{taskId, version}], warnings}.',
     ].join(' '),
     inputSchema: BoardPlanInput,
     readOnly: false,
     idempotent: true,
-    async execute(input, { requestId }) {
-      const tasks = addedTasks(input);
-      const added = await boards.add(hold.jobId, {
-        tasks,
-        by,
-        maxAttempts,
-        lead: { token: hold.token, requestId },
-      });
-      const created: Record<string, string> = {};
-      for (const [i, task] of tasks.entries()) {
-        const taskId = added[i]?.taskId;
-        if (task.key !== undefined && taskId !== undefined) created[task.key] = taskId;
+    async execute({ ops, dryRun }, { requestId }) {
+      if (dryRun) {
+        throw new CrewboardError(
+          'invalid_argument',
+          'dryRun is not supported by this version. Nothing was changed.',
+        );
       }
-      return jsonAnswer({
-        created,
-        changed: added.map(({ taskId }) => ({ taskId, version: 1 })),
-        warnings: [],
-      });
+      const batch = toBatch(ops);
+      const lead = { token: hold.token, requestId };
+      const planned = await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead });
+      const created: Record<string, string> = {};
+      for (const [i, { key }] of batch.adds.entries()) {
+        const taskId = planned.added[i]?.taskId;
+        if (key !== undefined && taskId !== undefined) created[key] = taskId;
+      }
+      const changed = [...planned.added.map(({ taskId }) => ({ taskId, version: 1 })), ...planned.changed];
+      const warnings = planned.startedDependents.map(
+        (taskId) => `${taskId} depends on a reopened task and has started already`,
+      );
+      return jsonAnswer({ created, changed, warnings });
     },
   };
 }

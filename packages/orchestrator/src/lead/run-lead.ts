@@ -10,6 +10,7 @@ import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
 import { inboxText, readInbox } from './inbox.ts';
 import { createBoardPlanTool } from './plan-tool.ts';
 import { LEAD_SYSTEM, leadOpening, newsMessage } from './prompt.ts';
+import { createBoardResolveTool } from './resolve-tool.ts';
 
 /** The tool calls of the last reply that no result answers yet. */
 function unanswered(entries: readonly JournalEntry[]): boolean {
@@ -48,6 +49,7 @@ export async function prepareLead(
   const tools: Tool[] = [
     ...(await workTools(spec, settings)),
     createBoardPlanTool(boards, hold, by, spec.limits.maxAttempts),
+    createBoardResolveTool(boards, hold, by, spec.limits.maxAttempts),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
     createBoardWaitTool(boards, hold, deliveries),

@@ -8,6 +8,7 @@ import {
   type Tool,
 } from '@crewboard/contracts';
 import type { z } from 'zod';
+import type { ShownTask } from './shown-task.ts';
 
 /** A sub-agent writes its own task only; a mistyped ID must not hit another one. */
 export function refuseForeign(own: string, taskId: string): void {
@@ -45,7 +46,7 @@ function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void 
 }
 
 /** `board_submit`: completes the own task. */
-export function createBoardSubmitTool(boards: Boards, hold: Hold, task: Task): Tool<BoardSubmitInput> {
+export function createBoardSubmitTool(boards: Boards, hold: Hold, shown: ShownTask): Tool<BoardSubmitInput> {
   return {
     name: 'board_submit',
     description:
@@ -62,8 +63,10 @@ export function createBoardSubmitTool(boards: Boards, hold: Hold, task: Task): T
           'artifacts are not supported by this version: put the result into output and evidence of kind "statement". Nothing was changed.',
         );
       }
+      const { task } = shown;
       refuseMissingEvidence(task, evidence);
-      await boards.submit(hold, requestId, task.version, { summary, output, artifacts, evidence });
+      const then = task.policy === 'approved' ? 'review' : 'complete';
+      await boards.submit(hold, requestId, task.version, { summary, output, artifacts, evidence }, then);
       return { content: '', end: { kind: 'done' } };
     },
   };

@@ -10,6 +10,8 @@ import type { Settings } from '../settings.ts';
 import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
 import { createBoardNoteTool, createChecklistTool } from './progress-tools.ts';
 import { SUB_AGENT_SYSTEM, taskOpening } from './prompt.ts';
+import { createBoardBlockTool, createBoardProposeTool } from './request-tools.ts';
+import { continuationOf, followShownTask } from './shown-task.ts';
 
 /** Results of dependencies that stand in the first message; the rest comes by board_get. */
 const DEPENDENCIES_SHOWN = 50;
@@ -29,13 +31,16 @@ export async function prepareSubAgent(
   { hold, claimed }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
+  const shown = followShownTask(boards, hold, task);
   const tools: Tool[] = [
     ...(await workTools(spec, settings)),
     createChecklistTool(boards, hold, spec.allowParallelInProgress),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
     createBoardNoteTool(boards, hold),
-    createBoardSubmitTool(boards, hold, task),
+    createBoardBlockTool(boards, hold),
+    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent', spec.limits.maxAttempts),
+    createBoardSubmitTool(boards, hold, shown),
     createBoardFailTool(boards, hold, settings.retryDelayMs * 2 ** task.failures),
   ];
   const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
@@ -46,6 +51,7 @@ export async function prepareSubAgent(
     DEPENDENCIES_SHOWN,
     DEPENDENCY_BYTES,
   );
+  const goesOn = await continuationOf(boards, hold.jobId, task, earlier);
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
   // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);
@@ -60,6 +66,8 @@ export async function prepareSubAgent(
         opening: [taskOpening(task, dependencies, earlier)],
         fresh: claimed.fresh && !begun,
         attempt: task.attempt,
+        ...goesOn,
+        notices: () => shown.news(),
         limits: limitsFor(spec, task, settings),
         checklistRemind: true,
         signal,

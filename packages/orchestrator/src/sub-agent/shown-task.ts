@@ -1,0 +1,78 @@
+import type { Boards, Hold } from '@crewboard/board';
+import type { Attempt, Task } from '@crewboard/contracts';
+import { dependencyResults } from '../board-tools.ts';
+import { taskBlock } from './prompt.ts';
+
+/** The task as its model was shown it last: a submit is for that version and no other. */
+export interface ShownTask {
+  readonly task: Task;
+  /** Texts for the model when the task was edited since; it counts as shown from then on. */
+  news(): Promise<string[]>;
+}
+
+/** Follows what the model was shown, from the claim on. */
+export function followShownTask(boards: Boards, hold: Hold, claimed: Task): ShownTask {
+  let task = claimed;
+  return {
+    get task() {
+      return task;
+    },
+    async news() {
+      const [now] = await boards.readTasks(hold.jobId, [hold.taskId], true);
+      if (now === undefined || now.version === task.version) return [];
+      task = now;
+      return [`Your task was edited. It is now:\n${taskBlock(now)}`];
+    },
+  };
+}
+
+/** How an attempt goes on with the conversation of the one before it. */
+export interface Continuation {
+  endedCallAnswer?: string;
+  continuation?: string[];
+}
+
+/** The answer that a call which ended the last attempt gets now: what people or the lead said, or what it waited for. */
+async function answerTo(
+  boards: Boards,
+  jobId: string,
+  task: Task,
+  last: Attempt,
+  reopenReason: string | undefined,
+) {
+  if (last.outcome === 'rejected') return { rejected: true, feedback: last.answer ?? '' };
+  if (last.outcome === 'blocked') {
+    if (last.answer !== undefined) return { answer: last.answer };
+    return { waitedFor: await dependencyResults(boards, jobId, task, 50, 20_000) };
+  }
+  if (last.outcome === 'completed') return { reopened: true, reason: reopenReason ?? '' };
+  return undefined;
+}
+
+/** What the next attempt tells its model when the last one ended without failing. */
+export async function continuationOf(
+  boards: Boards,
+  jobId: string,
+  task: Task,
+  earlier: readonly Attempt[],
+): Promise<Continuation> {
+  const last = earlier.at(-1);
+  if (last === undefined) return {};
+  const events = await boards.taskEvents(jobId, task.id, 100);
+  const since = events.slice(
+    events.findLastIndex(({ type, attempt }) => type === 'task.claimed' && attempt === last.attempt),
+  );
+  const reopened = since.findLast(({ type }) => type === 'task.reopened')?.data?.reason;
+  const answer = await answerTo(
+    boards,
+    jobId,
+    task,
+    last,
+    typeof reopened === 'string' ? reopened : undefined,
+  );
+  const edited = since.some(({ type }) => type === 'task.edited');
+  return {
+    ...(answer === undefined ? {} : { endedCallAnswer: JSON.stringify(answer) }),
+    ...(edited ? { continuation: [`Your task was edited. It is now:\n${taskBlock(task)}`] } : {}),
+  };
+}
