@@ -380,3 +380,31 @@ describe('blocked, reviewed and proposed tasks', () => {
     expect((await boards.job(jobId)).status).toBe('running');
   });
 });
+
+describe('replacing', () => {
+  it('a failed task that a completed one replaces does not count against the job', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId, ids } = await board.job([
+      { key: 'a', title: 'A', maxAttempts: 1 },
+      { key: 'z', title: 'Z' },
+    ]);
+    const failing = await board.claim(jobId, ids.a ?? '');
+    const failure = { class: 'model' as const, reason: 'no', retryable: true, delayMs: 0, infraStrikes: 3 };
+    await boards.fail(failing.hold, 'f', failure);
+    const [added] = await boards.add(jobId, {
+      by: ANN,
+      maxAttempts: 3,
+      tasks: [{ title: 'A again', replaces: ids.a }],
+    });
+    expect((await boards.task(jobId, added?.taskId ?? '')).replaces).toBe(ids.a);
+    for (const id of [ids.z ?? '', added?.taskId ?? '']) {
+      const held = await board.claim(jobId, id);
+      await boards.submit(held.hold, 's', held.task.version, submitted);
+    }
+    expect(await boards.job(jobId)).toMatchObject({
+      status: 'succeeded',
+      counts: { failed: 1, completed: 2 },
+    });
+  });
+});

@@ -135,6 +135,8 @@ function prepareEdit(
     policy: policy === undefined ? undefined : policyCode(policy),
     executor: patch.executor === undefined ? undefined : executorCode(patch.executor),
     maxAttempts: patch.maxAttempts,
+    parent: patch.parent,
+    replaces: patch.replaces,
     onLost: patch.onDependencyLost === undefined ? undefined : Number(patch.onDependencyLost === 'cancel'),
     deps: patch.dependsOn === undefined ? undefined : packReferences(patch.dependsOn.map(toReference)),
   });

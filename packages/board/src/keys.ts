@@ -12,6 +12,7 @@ export const BOARD_KEYS = [
   'deps',
   'edges',
   'unmet',
+  'replaces',
   'slices',
   'keys',
   'order',

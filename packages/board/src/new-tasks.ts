@@ -55,7 +55,6 @@ export function prepareTask(
     acceptance: task.acceptance ?? [],
     model: task.model,
     limits: task.limits,
-    replaces: task.replaces,
     command: task.command,
     createdBy: by,
   });
@@ -84,6 +83,7 @@ export function prepareTask(
       packReferences(references),
       task.parent ?? '',
       defaults.hold ?? '',
+      task.replaces ?? '',
     ],
     head: JSON.stringify(head),
     body: Object.keys(body).length === 0 ? '' : JSON.stringify(body),
@@ -155,7 +155,11 @@ export function checkStaged(tasks: readonly NewTask[]): void {
   orderBatch(prepared);
   const keys = new Set(prepared.map((task) => task.key));
   for (const [i, task] of tasks.entries()) {
-    const named = [...(prepared[i]?.references.map(({ reference }) => reference) ?? []), task.parent];
+    const named = [
+      ...(prepared[i]?.references.map(({ reference }) => reference) ?? []),
+      task.parent,
+      task.replaces,
+    ];
     const unknown = named.find(
       (reference) => reference !== undefined && (reference === '' || !keys.has(reference)),
     );

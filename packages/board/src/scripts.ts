@@ -14,6 +14,7 @@ const ENDING: BoardKey[] = [
   'due',
   'edges',
   'unmet',
+  'replaces',
   'slices',
   'attempts',
   'repeats',
@@ -89,7 +90,7 @@ const SCRIPTS = {
 export type ScriptName = keyof typeof SCRIPTS;
 
 const isScriptName = (name: string): name is ScriptName => name in SCRIPTS;
-const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
+export const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
 
 export type RedisClient = Redis | Cluster;
 
@@ -107,7 +108,7 @@ function keyLocals(keys: readonly (BoardKey | 'journal')[]): string {
  * A script's whole text. Its own file stands in a function, because Lua allows 200 locals a function and the
  * libraries' names take most of those of the chunk.
  */
-function source(name: ScriptName): string {
+export function scriptSource(name: ScriptName): string {
   const { libraries, keys } = SCRIPTS[name];
   const shared = libraries.map((library) => readLua(`lib/${library}`));
   return [keyLocals(keys), ...shared, 'return (function()', readLua(name), 'end)()'].join('\n');
@@ -132,7 +133,7 @@ export function prepareScripts(redis: RedisClient): RunScript {
     { text: string; sha: string; keys: readonly (BoardKey | 'journal')[] }
   >();
   for (const name of SCRIPT_NAMES) {
-    const text = source(name);
+    const text = scriptSource(name);
     sources.set(name, { text, sha: sha1(text), keys: SCRIPTS[name].keys });
   }
   return async (name, keyOf, args) => {

@@ -48,7 +48,7 @@ T[TASK_ENDED] = now()
 T[CODE] = COMPLETED
 emit('task.completed', id, T, by)
 save_task(id, T)
-local whole = not didWaive and B[COUNTS + FAILED] == 0
+local whole = not didWaive and failures_that_count(B) == 0
 end_job(B, whole and 'succeeded' or 'partial', didWaive and 'waived: some tasks were waived' or '', by)
 save_board(B)
 return { 'ok', B[STATUS] }

@@ -1,7 +1,7 @@
 -- Adding tasks, all or nothing: first what each key and reference means, then the writes. Cycles can't arise here: a
 -- task depends only on tasks that exist or stand in the same batch, whose own graph the caller has checked.
 -- A header is [id, key, hash, number or 0, priority, executor, policy, maxAttempts, onLost,
--- [[reference, 'c' | 's'], ...], parent, hold].
+-- [[reference, 'c' | 's'], ...], parent, hold, replaces].
 
 -- What a reference of a batch means: a key or ID of the batch, then of the board. Nil: nothing that can be named.
 local function resolve(B, names, reference)
@@ -69,6 +69,11 @@ local function check_adds(B, headers)
       if not parent then links, unknown = nil, header[11] end
       header[11] = parent
     end
+    if links and header[13] ~= '' then
+      local replaced = resolve(B, plan.names, header[13])
+      if not replaced or replaced == header[1] then links, unknown = nil, header[13] end
+      header[13] = replaced
+    end
     if not links then
       return refuse('unknown_dependency', nil, nil, { reference = unknown, index = i - 1, key = header[2] })
     end
@@ -114,9 +119,13 @@ local function apply_adds(B, plan, by, textAt)
       count(B, T[CODE], 1)
       push(hot, id, cmsgpack.pack(T))
       push(scores, int(T[CODE] * BAND + number), id)
-      -- The parent's ID is known only here; the caller leaves it out of the head.
+      -- The IDs that parent and replaces mean are known only here; the caller leaves them out of the head.
       local head, body = ARGV[textAt + i * 2], ARGV[textAt + i * 2 + 1]
       if header[11] ~= '' then head = head:sub(1, -2) .. ',"parent":"' .. header[11] .. '"}' end
+      if header[13] ~= '' then
+        head = head:sub(1, -2) .. ',"replaces":"' .. header[13] .. '"}'
+        redis.call('HSET', replacesKey, id, header[13])
+      end
       push(heads, id, head)
       if body ~= '' then push(bodies, id, body) end
       if header[2] ~= '' then push(keys, header[2], id .. header[3]) end

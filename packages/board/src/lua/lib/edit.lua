@@ -1,5 +1,5 @@
 -- Changing what a task is: texts, priority, policy, executor, attempts, dependencies. An edit is
--- { id, version, fields: [name, ...], priority?, policy?, executor?, maxAttempts?, onLost?, deps?: [[reference, c|s]] }.
+-- { id, version, fields: [name, ...], priority?, policy?, executor?, maxAttempts?, onLost?, parent?, replaces?, deps?: [[reference, c|s]] }.
 
 -- Checks one edit against the board and the batch it stands in. Returns a refusal, or nil and its resolved edges.
 local function check_edit(B, plan, edit, index)
@@ -8,6 +8,11 @@ local function check_edit(B, plan, edit, index)
   local refused = T and T[NUMBER] == 0 and refuse('invalid_transition', edit.id, T, extra)
     or refuse_change(B, edit.id, T, edit.version, false, extra)
   if refused then return refused end
+  for _, reference in ipairs({ edit.parent or false, edit.replaces or false }) do
+    if reference and (not redis.call('HGET', hotKey, reference) or reference == '@' or reference == edit.id) then
+      return refuse('unknown_dependency', edit.id, T, { reference = reference, index = index })
+    end
+  end
   if not edit.deps then return nil end
   if not is_pending(T[CODE]) and T[CODE] ~= BLOCKED then
     return refuse('invalid_transition', edit.id, T, extra)
@@ -34,6 +39,7 @@ local function apply_edit(B, edit, links, head, body, by)
   if edit.executor then T[EXECUTOR] = edit.executor end
   if edit.maxAttempts then T[MAX_ATTEMPTS] = edit.maxAttempts end
   if edit.onLost then T[ON_LOST] = edit.onLost end
+  if edit.replaces then redis.call('HSET', replacesKey, id, edit.replaces) end
   T[VERSION] = T[VERSION] + 1
   T[UPDATED] = now()
   local deps = links and set_dependencies(B, id, links) or nil

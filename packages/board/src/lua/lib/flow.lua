@@ -144,6 +144,22 @@ local function news(B, id, settled)
   save_task(B[LEAD], T)
 end
 
+-- Failed tasks that count: those that no completed task replaces. Few tasks replace another, and this is asked only
+-- when the board stands still.
+local function failures_that_count(B)
+  local failed, replaced = B[COUNTS + FAILED], {}
+  if failed == 0 then return 0 end
+  local pairs = redis.call('HGETALL', replacesKey)
+  for i = 1, #pairs, 2 do
+    local old = pairs[i + 1]
+    if not replaced[old] and load_task(pairs[i])[CODE] == COMPLETED and load_task(old)[CODE] == FAILED then
+      replaced[old] = true
+      failed = failed - 1
+    end
+  end
+  return failed
+end
+
 local function end_job(B, status, reason, by)
   B[STATUS] = status
   B[REASON] = reason
@@ -168,7 +184,8 @@ local function check_end(B, id)
   end
   local completed = B[COUNTS + COMPLETED]
   local status = completed == 0 and 'failed' or 'partial'
-  if completed == total and total > 0 and leadFailed == '' then status = 'succeeded' end
+  local short = total - completed - B[COUNTS + FAILED] + failures_that_count(B)
+  if short == 0 and completed > 0 and leadFailed == '' then status = 'succeeded' end
   end_job(B, status, leadFailed, 'harness:board')
 end
 
