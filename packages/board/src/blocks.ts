@@ -5,8 +5,9 @@ import type { BoardIo } from './board-io.ts';
 import { refuseCycles } from './graph.ts';
 import type { Hold } from './holder-calls.ts';
 import { prepareTask } from './new-tasks.ts';
-import { BoardRecord, parseDependencies } from './records.ts';
+import { parseDependencies } from './records.ts';
 import { parseReply } from './replies.ts';
+import { BoardRecord } from './rows.ts';
 
 const BlockReply = z.union([z.tuple([z.enum(['ok', 'already']), z.number()]), z.tuple([z.literal('graph')])]);
 const ProposeReply = z.union([

@@ -21,17 +21,9 @@ import {
   toReference,
 } from './new-tasks.ts';
 import { type Planned, type PreparedEdit, runPlan } from './plan-script.ts';
-import {
-  BoardRecord,
-  type Body,
-  executorCode,
-  type Head,
-  OptionalRow,
-  policyCode,
-  toTask,
-  withoutAbsent,
-} from './records.ts';
+import { type Body, executorCode, type Head, policyCode, toTask, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { BoardRecord, OptionalRow } from './rows.ts';
 
 /** Tries of a change whose IDs collide or whose graph moves under it. */
 const TRIES = 8;

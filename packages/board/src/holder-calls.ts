@@ -1,8 +1,9 @@
 import { isoTime, type Owner, type Task } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { TaskRow, toTask, withoutAbsent } from './records.ts';
+import { toTask, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { TaskRow } from './rows.ts';
 
 const ClaimReply = z.union([
   z.tuple([z.enum(['ok', 'already']), z.string(), z.union([z.string(), z.number()]), TaskRow]),

@@ -1,4 +1,4 @@
-import { JobId } from '@crewboard/contracts';
+import { CrewboardError, JobId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 
@@ -44,12 +44,20 @@ export function jobIndex(io: BoardIo) {
     },
     /**
      * Job IDs of a project (`*`: of all), the newest first, after the job `cursor` (exclusive), at most `limit`.
-     * Jobs of one millisecond stand in the order of their IDs, so a page never skips one.
+     * Jobs of one millisecond stand in the order of their IDs, so a page never skips one. Throws `invalid_argument`
+     * when `cursor` is no job of the list: a page from the start in its place would make a caller's loop endless.
      */
     async listed(project: string, limit: number, cursor?: string): Promise<string[]> {
       const key = jobsOf(project);
-      const rank = cursor === undefined ? null : await io.guard(() => io.redis.zrevrank(key, cursor));
-      const from = rank === null ? 0 : rank + 1;
+      const rank = cursor === undefined ? -1 : await io.guard(() => io.redis.zrevrank(key, cursor));
+      if (rank === null) {
+        throw new CrewboardError(
+          'invalid_argument',
+          `cursor must be a nextCursor of this list, got "${cursor}".`,
+          { path: 'cursor' },
+        );
+      }
+      const from = rank + 1;
       return io.guard(() => io.redis.zrevrange(key, from, from + limit - 1));
     },
 

@@ -11,8 +11,9 @@ import {
 } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { BoardRecord, countsOf, jobStatusOf, OptionalRow, parseUsage, toTask } from './records.ts';
+import { countsOf, jobStatusOf, parseUsage, toTask } from './records.ts';
 import { parseReply } from './replies.ts';
+import { BoardRecord, OptionalRow } from './rows.ts';
 
 const JobReply = z.tuple([
   z.literal('ok'),

@@ -8,14 +8,12 @@ import {
   Evidence,
   isoTime,
   type JobStatus,
-  JobStatus as JobStatusSchema,
-  JsonValue,
+  type JsonValue,
   type Owner,
   OwnerKind,
   type Readiness,
   type Task,
   TaskFailure,
-  TaskKey,
   TaskLimits,
   type TaskStatus,
   type Usage,
@@ -23,11 +21,8 @@ import {
 import { z } from 'zod';
 
 /**
- * What the scripts store, as Node reads it. Redis data is untrusted like any other: every row is parsed here, and
- * nowhere else. Positions follow lua/lib/core.lua.
+ * What the scripts store, and what it means for readers; rows.ts reads it. Codes follow lua/lib/core.lua.
  */
-
-const int = z.coerce.number().int();
 
 export const CODES = {
   queued: 5,
@@ -45,7 +40,9 @@ export const CODES = {
   rejected: 22,
 } as const;
 const READY_CODES = [0, 1, 2, 3, 4, CODES.queued, 17, 18, 19, 20, 21];
-const COUNTS_AT = 29;
+/** Where in the board record the counts by code begin. */
+export const COUNTS_AT = 29;
+export const LAST_CODE = 22;
 
 /** Codes that make up a status or a readiness state, for list filters. */
 export function codesOf(
@@ -63,75 +60,32 @@ export function codesOf(
 }
 
 /** The hot state of a task. */
-const HotTask = z
-  .array(z.union([z.string(), z.number()]))
-  .min(26)
-  .transform((list, context) => {
-    const parsed = z
-      .object({
-        version: int,
-        code: int,
-        number: int,
-        priority: int,
-        executor: int,
-        policy: int,
-        attempt: int,
-        owner: z.string(),
-        failures: int,
-        maxAttempts: int,
-        strikes: int,
-        notBefore: int,
-        hold: z.string(),
-        updatedAt: int,
-        startedAt: int,
-        endedAt: int,
-        fresh: int,
-        onLost: int,
-        createdAt: int,
-      })
-      .safeParse({
-        version: list[0],
-        code: list[1],
-        number: list[2],
-        priority: list[3],
-        executor: list[4],
-        policy: list[5],
-        attempt: list[6],
-        owner: list[8],
-        failures: list[9],
-        maxAttempts: list[10],
-        strikes: list[11],
-        notBefore: list[13],
-        hold: list[14],
-        updatedAt: list[19],
-        startedAt: list[20],
-        endedAt: list[21],
-        fresh: list[23],
-        onLost: list[24],
-        createdAt: list[25],
-      });
-    if (parsed.success) return parsed.data;
-    context.addIssue({ code: 'custom', message: 'a task record is damaged' });
-    return z.NEVER;
-  });
-export type HotTask = z.infer<typeof HotTask>;
-
-const json = <T>(schema: z.ZodType<T>) =>
-  z.string().transform((text, context): T => {
-    try {
-      return schema.parse(JSON.parse(text));
-    } catch {
-      context.addIssue({ code: 'custom', message: 'damaged JSON' });
-      return z.NEVER;
-    }
-  });
-const optionalJson = <T>(schema: z.ZodType<T>) =>
-  z.union([z.literal('').transform(() => undefined), json(schema)]);
+export interface HotTask {
+  version: number;
+  code: number;
+  number: number;
+  priority: number;
+  executor: number;
+  policy: number;
+  attempt: number;
+  owner: string;
+  failures: number;
+  maxAttempts: number;
+  strikes: number;
+  notBefore: number;
+  hold: string;
+  updatedAt: number;
+  startedAt: number;
+  endedAt: number;
+  fresh: number;
+  onLost: number;
+  createdAt: number;
+}
 
 /** Short texts of a task, read by lists; `v` is the format. */
 export const Head = z.object({
   v: z.literal(1),
-  key: TaskKey.optional(),
+  key: z.string().optional(),
   title: z.string(),
   labels: z.array(z.string()),
   acceptance: z.array(AcceptanceItem),
@@ -140,15 +94,18 @@ export const Head = z.object({
   parent: z.string().optional(),
   replaces: z.string().optional(),
   command: Command.optional(),
-  createdBy: Actor,
+  createdBy: z.object({ kind: Actor.shape.kind, id: z.string() }),
 });
 export type Head = z.infer<typeof Head>;
+
+/** What JSON.parse gave: JSON by construction, so it is not walked again. */
+const ParsedJson = z.custom<JsonValue>();
 
 /** Long texts of a task, read only when one task is. */
 export const Body = z.object({
   instructions: z.string().optional(),
-  input: JsonValue.optional(),
-  outputSchema: z.record(z.string(), JsonValue).optional(),
+  input: ParsedJson.optional(),
+  outputSchema: z.record(z.string(), ParsedJson).optional(),
 });
 export type Body = z.infer<typeof Body>;
 
@@ -160,40 +117,24 @@ export const Outcome = z.object({
 });
 export type Outcome = z.infer<typeof Outcome>;
 
-export const Output = z.object({ output: JsonValue.optional(), evidence: z.array(Evidence).optional() });
+export const Output = z.object({ output: ParsedJson.optional(), evidence: z.array(Evidence).optional() });
 export type Output = z.infer<typeof Output>;
 
-const UsageRow = z.union([z.array(z.never()).length(0), z.tuple([int, int, int, int, int])]);
-
 /** A task's row as lua/lib/rows.lua makes it. */
-export const TaskRow = z
-  .tuple([
-    z.string(),
-    HotTask,
-    json(Head),
-    optionalJson(Outcome),
-    optionalJson(Body),
-    optionalJson(Output),
-    z.string(),
-    z.array(z.string()),
-    z.union([z.string(), z.number()]),
-    UsageRow,
-    z.string(),
-  ])
-  .transform(([id, hot, head, outcome, body, output, deps, open, lease, usage, progress]) => ({
-    id,
-    hot,
-    head,
-    outcome,
-    body,
-    output,
-    dependsOn: parseDependencies(deps),
-    open,
-    leaseUntil: lease === '' ? undefined : Number(lease),
-    usage: parseUsage(usage),
-    progress: progress === '' ? undefined : progress,
-  }));
-export type TaskRow = z.infer<typeof TaskRow>;
+export interface TaskRow {
+  id: string;
+  hot: HotTask;
+  head: Head;
+  outcome: Outcome | undefined;
+  body: Body | undefined;
+  output: Output | undefined;
+  dependsOn: Dependency[];
+  /** Dependencies that stand in the way of a pending task. */
+  open: string[];
+  leaseUntil: number | undefined;
+  usage: Usage;
+  progress: string | undefined;
+}
 
 /** Parses a usage list of Redis; an empty one is no usage. */
 export function parseUsage(list: readonly number[]): Usage {
@@ -216,31 +157,24 @@ export function parseDependencies(text: string): Dependency[] {
 }
 
 /** The board record. */
-export const BoardRecord = z
-  .array(z.union([z.string(), z.number()]))
-  .min(COUNTS_AT + 23)
-  .transform((list) => {
-    const count = (code: number) => Number(list[COUNTS_AT + code] ?? 0);
-    const sum = (codes: readonly number[]) => codes.reduce((total, code) => total + count(code), 0);
-    return {
-      version: Number(list[1]),
-      status: JobStatusSchema.parse(list[2]),
-      lead: list[3] === '' ? undefined : String(list[3]),
-      lastNumber: Number(list[4]),
-      cancelling: list[7] === 1,
-      createdAt: Number(list[8]),
-      startedAt: Number(list[9]),
-      endedAt: Number(list[10]),
-      graph: String(list[24]),
-      news: String(list[13]),
-      cursor: String(list[14]),
-      pauses: list[19] === '' ? [] : String(list[19]).split(','),
-      reason: String(list[21]),
-      count,
-      sum,
-    };
-  });
-export type BoardRecord = z.infer<typeof BoardRecord>;
+export interface BoardRecord {
+  version: number;
+  status: JobStatus;
+  lead: string | undefined;
+  lastNumber: number;
+  cancelling: boolean;
+  createdAt: number;
+  startedAt: number;
+  endedAt: number;
+  graph: string;
+  news: string;
+  cursor: string;
+  pauses: string[];
+  reason: string;
+  /** Tasks of a code, and of some codes. */
+  count: (code: number) => number;
+  sum: (codes: readonly number[]) => number;
+}
 
 /** The counts of a board; they add up by construction, and under a pause all that is pending is held. */
 export function countsOf(board: BoardRecord): Counts {
@@ -387,12 +321,3 @@ export function withoutAbsent<T extends object>(value: T): T {
   for (const [key, item] of Object.entries(value)) if (item === undefined) Reflect.deleteProperty(value, key);
   return value;
 }
-
-/** A row or, for an absent task, nothing. */
-export const OptionalRow = z.union([
-  z
-    .array(z.never())
-    .length(0)
-    .transform(() => undefined),
-  TaskRow,
-]);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Cluster, Redis } from 'ioredis';
 import { BOARD_KEYS, type BoardKey } from './keys.ts';
+import { linkScript } from './lua-source.ts';
 
 /** The one place that knows which keys a script uses and in which order they are passed. */
 const ENDING: BoardKey[] = [
@@ -94,24 +94,10 @@ export const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
 
 export type RedisClient = Redis | Cluster;
 
-const luaFolder = new URL('../src/lua/', import.meta.url);
-const readLua = (name: string) => readFileSync(new URL(`${name}.lua`, luaFolder), 'utf8');
-
-/** Declares `<name>Key` locals for the keys passed; a library function that needs another one must not be called. */
-function keyLocals(keys: readonly (BoardKey | 'journal')[]): string {
-  const locals = keys.map((key) => `${key}Key`).join(', ');
-  const values = keys.map((_, i) => `KEYS[${i + 1}]`).join(', ');
-  return `local ${locals} = ${values}\n`;
-}
-
-/**
- * A script's whole text. Its own file stands in a function, because Lua allows 200 locals a function and the
- * libraries' names take most of those of the chunk.
- */
+/** A script's whole text. */
 export function scriptSource(name: ScriptName): string {
   const { libraries, keys } = SCRIPTS[name];
-  const shared = libraries.map((library) => readLua(`lib/${library}`));
-  return [keyLocals(keys), ...shared, 'return (function()', readLua(name), 'end)()'].join('\n');
+  return linkScript(name, libraries, keys);
 }
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');

@@ -1,8 +1,9 @@
 import type { Counts, Task, TaskListQuery } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { BoardRecord, codesOf, countsOf, OptionalRow, toTask, withoutAbsent } from './records.ts';
+import { codesOf, countsOf, toTask, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { BoardRecord, OptionalRow } from './rows.ts';
 
 const ListReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow), z.number(), z.string()]);
 const BoardReply = z.tuple([z.literal('ok'), BoardRecord]).rest(z.unknown());

@@ -1,5 +1,5 @@
--- The records of a board and what every script does with them. Key names (hotKey, indexKey, ...) are locals that
--- scripts.ts writes above this file; one that a script does not pass is nil.
+-- The records of a board and what every script does with them. Key names (hotKey, indexKey, ...) and constants in
+-- capitals become literals when a script is put together (lua-source.ts).
 --
 -- hot[<taskId>] is a task's hot state, hot["@"] the board's own, each one cmsgpack array: the positions below are
 -- the format. A longer array is a newer writer's: positions are only ever added, BOARD_FORMAT counts meanings.

@@ -1,0 +1,135 @@
+import { JobStatus } from '@crewboard/contracts';
+import { z } from 'zod';
+import {
+  type BoardRecord as BoardRecordType,
+  Body,
+  COUNTS_AT,
+  Head,
+  type HotTask,
+  LAST_CODE,
+  Outcome,
+  Output,
+  parseDependencies,
+  parseUsage,
+  type TaskRow as TaskRowType,
+} from './records.ts';
+
+/**
+ * Reads the lists that scripts answer. Redis data is untrusted like any other: every position is checked here, by
+ * hand, because a row is read at every claim and a schema for lists costs ten times as much.
+ */
+
+function damaged(what: string): never {
+  throw new TypeError(`Redis holds a damaged ${what}`);
+}
+
+function list(value: unknown, least: number, what: string): readonly unknown[] {
+  return Array.isArray(value) && value.length >= least ? value : damaged(what);
+}
+
+function text(values: readonly unknown[], at: number, what: string): string {
+  const value = values[at];
+  return typeof value === 'string' ? value : damaged(what);
+}
+
+/** A number, which a script may have answered as text. */
+function number(values: readonly unknown[], at: number, what: string): number {
+  const value = values[at];
+  const parsed = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof parsed === 'number' && Number.isFinite(parsed) ? parsed : damaged(what);
+}
+
+function hotTask(value: unknown): HotTask {
+  const what = 'task record';
+  const values = list(value, 26, what);
+  return {
+    version: number(values, 0, what),
+    code: number(values, 1, what),
+    number: number(values, 2, what),
+    priority: number(values, 3, what),
+    executor: number(values, 4, what),
+    policy: number(values, 5, what),
+    attempt: number(values, 6, what),
+    owner: text(values, 8, what),
+    failures: number(values, 9, what),
+    maxAttempts: number(values, 10, what),
+    strikes: number(values, 11, what),
+    notBefore: number(values, 13, what),
+    hold: text(values, 14, what),
+    updatedAt: number(values, 19, what),
+    startedAt: number(values, 20, what),
+    endedAt: number(values, 21, what),
+    fresh: number(values, 23, what),
+    onLost: number(values, 24, what),
+    createdAt: number(values, 25, what),
+  };
+}
+
+function stored<T>(schema: z.ZodType<T>, json: string): T | undefined {
+  return json === '' ? undefined : schema.parse(JSON.parse(json));
+}
+
+function taskRow(value: unknown): TaskRowType {
+  const what = 'task row';
+  const values = list(value, 11, what);
+  const lease = values[8];
+  const usage = list(values[9], 0, 'usage');
+  const progress = text(values, 10, what);
+  return {
+    id: text(values, 0, what),
+    hot: hotTask(values[1]),
+    head: stored(Head, text(values, 2, what)) ?? damaged('task head'),
+    outcome: stored(Outcome, text(values, 3, what)),
+    body: stored(Body, text(values, 4, what)),
+    output: stored(Output, text(values, 5, what)),
+    dependsOn: parseDependencies(text(values, 6, what)),
+    open: list(values[7], 0, what).map((_, i, ids) => text(ids, i, what)),
+    leaseUntil: lease === '' ? undefined : number(values, 8, what),
+    usage: parseUsage(usage.map((_, i) => number(usage, i, 'usage'))),
+    progress: progress === '' ? undefined : progress,
+  };
+}
+
+function boardRecord(value: unknown): BoardRecordType {
+  const what = 'board record';
+  const values = list(value, COUNTS_AT + LAST_CODE + 1, what);
+  const count = (code: number) => number(values, COUNTS_AT + code, what);
+  const pauses = text(values, 19, what);
+  return {
+    version: number(values, 1, what),
+    status: JobStatus.parse(values[2]),
+    lead: text(values, 3, what) || undefined,
+    lastNumber: number(values, 4, what),
+    cancelling: number(values, 7, what) === 1,
+    createdAt: number(values, 8, what),
+    startedAt: number(values, 9, what),
+    endedAt: number(values, 10, what),
+    news: text(values, 13, what),
+    cursor: text(values, 14, what),
+    pauses: pauses === '' ? [] : pauses.split(','),
+    reason: text(values, 21, what),
+    graph: String(number(values, 24, what)),
+    count,
+    sum: (codes) => codes.reduce((total, code) => total + count(code), 0),
+  };
+}
+
+function checked<T>(read: (value: unknown) => T) {
+  return z.unknown().transform((value, context): T => {
+    try {
+      return read(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  });
+}
+
+/** A task's row. */
+export const TaskRow = checked(taskRow);
+/** A row or, for an absent task, an empty list: nothing. */
+export const OptionalRow = checked((value) =>
+  list(value, 0, 'task row').length === 0 ? undefined : taskRow(value),
+);
+/** The board record. */
+export const BoardRecord = checked(boardRecord);
