@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { offersTool } from '../support/scripted-messages-api.ts';
-import { openStack, type Stack } from '../support/stack.ts';
+import { openStack } from '../support/stack.ts';
 import { eventsByTask, readRecord } from './support/job-record.ts';
 
 const EXIT_WITHIN_MS = 10_000;
 
-let stack: Stack;
-beforeAll(async () => {
-  // A lease far longer than the test: what is ready again was given back, and did not expire.
-  stack = await openStack({ variables: { CREWBOARD_LEASE_MS: '600000', CREWBOARD_CONCURRENCY: '2' } });
-}, 120_000);
-afterAll(() => stack[Symbol.asyncDispose]());
-
 it('gives its tasks back on SIGTERM in the middle of model calls and exits; another worker completes them', {
   timeout: 120_000,
 }, async () => {
+  // A lease far longer than the test: what is ready again was given back, and did not expire.
+  await using stack = await openStack({
+    variables: { CREWBOARD_LEASE_MS: '600000', CREWBOARD_CONCURRENCY: '2' },
+  });
   const first = await stack.startWorker();
   const held = stack.model.hold((request) => offersTool(request, 'board_submit'), 2);
   const titles = ['One', 'Two', 'Three', 'Four'];

@@ -34,7 +34,7 @@ describe('a worker that is stopped while its model call runs', () => {
     stack = await openStack({ variables: { CREWBOARD_LEASE_MS: String(LEASE_MS) } });
     first = await stack.startWorker();
   }, 120_000);
-  afterAll(() => stack[Symbol.asyncDispose]());
+  afterAll(() => stack?.[Symbol.asyncDispose]());
 
   it('loses nothing when it goes on before its lease is over', { timeout: 60_000 }, async () => {
     const { jobId, taskId, held } = await startTask(stack, 'Stopped for a moment');

@@ -1,4 +1,4 @@
-import { type Boards, type Claimed, type Hold, openBoards } from '@crewboard/board';
+import { type Boards, type Claimed, type Hold, openBoards, type RedisClient } from '@crewboard/board';
 import {
   type Actor,
   DEFAULT_LIMITS,
@@ -25,11 +25,13 @@ export interface BoardFixture extends AsyncDisposable {
   claim(jobId: string, taskId: string, id?: string, leaseMs?: number): Promise<Claimed & { hold: Hold }>;
 }
 
-export async function openBoardFixture(): Promise<BoardFixture> {
-  const store = openTestRedis();
-  const boards = openBoards(store.redis, store.prefix);
+/** The fixture's moves on any Redis connection of the caller's. */
+export function boardFixtureOn(
+  redis: RedisClient,
+  prefix: string,
+): Pick<BoardFixture, 'boards' | 'job' | 'claim'> {
+  const boards = openBoards(redis, prefix);
   return {
-    store,
     boards,
     async job(tasks, options = {}) {
       const spec: JobSpec = {
@@ -72,6 +74,14 @@ export async function openBoardFixture(): Promise<BoardFixture> {
       if (claimed === undefined) throw new Error('nothing was claimed');
       return { ...claimed, hold: { jobId, taskId, token: claimed.token } };
     },
+  };
+}
+
+export async function openBoardFixture(): Promise<BoardFixture> {
+  const store = openTestRedis();
+  return {
+    store,
+    ...boardFixtureOn(store.redis, store.prefix),
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]();
     },

@@ -107,18 +107,18 @@ async function keysOf({ redis, prefix }: TestRedis): Promise<string[]> {
   return [...new Set(found)].sort();
 }
 
-async function valueOf({ redis }: TestRedis, key: string): Promise<unknown> {
+async function contentOf({ redis }: TestRedis, key: string): Promise<unknown> {
   switch (await redis.type(key)) {
     case 'string':
       return redis.get(key);
     case 'hash':
       return redis.hgetall(key);
     case 'list':
-      return redis.lrange(key, 0, -1);
+      return redis.lrange(key, '0', '-1');
     case 'set':
       return redis.smembers(key);
     case 'zset':
-      return redis.zrange(key, 0, -1);
+      return redis.zrange(key, '0', '-1');
     case 'stream':
       return redis.xrange(key, '-', '+');
     default:
@@ -180,7 +180,7 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
     keys: () => keysOf(store),
     async dump() {
       const keys = await keysOf(store);
-      const values = await Promise.all(keys.map(async (key) => [key, await valueOf(store, key)]));
+      const values = await Promise.all(keys.map(async (key) => [key, await contentOf(store, key)]));
       return JSON.stringify(values);
     },
     async [Symbol.asyncDispose]() {

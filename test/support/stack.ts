@@ -63,7 +63,9 @@ function variablesOf(store: TestRedis, model: HeldModel, dataDir: string, worksp
     CREWBOARD_DATA_DIR: dataDir,
     CREWBOARD_WORKSPACES: workspaces.join(delimiter),
     CREWBOARD_LEAD_COALESCE_MS: '0',
-    CREWBOARD_LEASE_MS: '1500',
+    // Short, for tests wait for its end; and on a machine so busy that one runs out, no task fails for that.
+    CREWBOARD_LEASE_MS: '2000',
+    CREWBOARD_INFRA_STRIKES: '20',
   };
 }
 
@@ -94,17 +96,22 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
     ...variablesOf(store, model, join(folder, 'data'), [await realpath(EXAMPLES), folder]),
     ...options.variables,
   };
-  const services: AsyncDisposable[] = [];
+  // Also what is still starting when the stack is closed: nothing may outlive it.
+  const opened: Promise<AsyncDisposable>[] = [];
+  const keep = <T extends AsyncDisposable>(opening: Promise<T>): Promise<T> => {
+    opened.push(opening);
+    return opening;
+  };
   const close = async () => {
-    await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
+    for (const each of await Promise.allSettled(opened))
+      if (each.status === 'fulfilled') await each.value[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
     await store[Symbol.asyncDispose]();
     // Last, because it throws when a request broke a rule.
     await model.stop();
   };
   try {
-    const api = await startService('api', variables, folder);
-    services.push(api);
+    const api = await keep(startService('api', variables, folder));
     const client = createClient({ baseUrl: api.url ?? '', apiKey: API_KEY });
     let workers = 0;
     return {
@@ -114,11 +121,10 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
       model,
       ...follow(client),
       async startWorker(own = {}) {
-        const wire = await openRedisWire(store.url);
+        const wire = await keep(openRedisWire(store.url));
         const key = `model-key-of-worker-${++workers}`;
         const its = { ...variables, ...own, REDIS_URL: wire.url, ANTHROPIC_API_KEY: key };
-        const worker = await startService('worker', its, folder);
-        services.push(worker, wire);
+        const worker = await keep(startService('worker', its, folder));
         const kill = async () => {
           await worker.kill();
           await wire.over();

@@ -4,10 +4,16 @@ import { z } from 'zod';
 
 const CACHED = { cache_control: { type: 'ephemeral' } } as const;
 
-/** A tool's input schema as JSON Schema; the API wants an object at the top. */
-export function jsonSchemaOf(tool: Tool): Anthropic.Tool.InputSchema {
-  const { $schema: _, ...schema } = z.toJSONSchema(tool.inputSchema, { io: 'input', unrepresentable: 'any' });
-  return { ...schema, type: 'object' };
+const published = new WeakMap<Tool['inputSchema'], Anthropic.Tool.InputSchema>();
+
+/** A tool's input schema as JSON Schema; the API wants an object at the top. Made once a schema: siblings share them. */
+export function jsonSchemaOf({ inputSchema }: Tool): Anthropic.Tool.InputSchema {
+  const known = published.get(inputSchema);
+  if (known !== undefined) return known;
+  const { $schema: _, ...schema } = z.toJSONSchema(inputSchema, { io: 'input', unrepresentable: 'any' });
+  const made: Anthropic.Tool.InputSchema = { ...schema, type: 'object' };
+  published.set(inputSchema, made);
+  return made;
 }
 
 /** The tools as the API wants them, in the given order, with a cache breakpoint on the last. */

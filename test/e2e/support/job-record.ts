@@ -64,7 +64,7 @@ export function eventsByTask(
   return found;
 }
 
-/** What is wrong with these counts, if anything: seven add up to the total, five to what is pending. */
+/** Seven counts add up to the total, five to what is pending. */
 export function expectHonestCounts(counts: Counts): void {
   const { total, pending, ready, waiting, scheduled, unreachable, held, ...rest } = counts;
   const settled = Object.values(rest).reduce((sum, count) => sum + count, 0);
@@ -110,4 +110,18 @@ export function journalledRequests({ journals }: JobRecord): number[] {
     .flat()
     .flatMap((entry) => (entry.kind === 'reply' ? [Number(entry.messageId.replace('msg_', ''))] : []))
     .sort((a, b) => a - b);
+}
+
+/** The names of all calls in a journal's replies, in order. */
+export function callsIn(entries: readonly JournalEntry[]): string[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'reply'
+      ? entry.content.filter(({ type }) => type === 'tool_use').map(({ name }) => String(name))
+      : [],
+  );
+}
+
+/** The calls of each task's agent, by the task's key. */
+export function callsByKey({ tasks, journals }: JobRecord): Record<string, string[]> {
+  return Object.fromEntries(tasks.map(({ id, key }) => [key ?? id, callsIn(journals.get(id) ?? [])]));
 }

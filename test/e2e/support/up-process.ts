@@ -17,10 +17,13 @@ export interface Machine extends AsyncDisposable {
   /** Every process that `up` has started here and that is still there, by its command line. */
   processes(): Promise<string[]>;
   untilEmpty(): Promise<void>;
+  /** Resolves when what watches over the Redis of an `up` that was killed has done its work. */
+  untilOver(up: UpProcess): Promise<void>;
 }
 
 /** One `crewboard up` as a child process. */
 export interface UpProcess {
+  pid: number;
   /** Resolves when `text` has been said on stderr; rejects when it ends before that. */
   said(text: string): Promise<void>;
   stdout(): string;
@@ -65,6 +68,7 @@ function startUp(dataDir: string, cwd: string, path: string, args: readonly stri
   });
   const ended = once(child, 'close').then(([code, signal]) => (signal ?? code) as number | string);
   return {
+    pid: child.pid ?? 0,
     stdout: () => stdout,
     stderr: () => stderr,
     async said(text) {
@@ -105,6 +109,11 @@ export async function openMachine({ hasRedis }: { hasRedis: boolean }): Promise<
     },
     processes,
     untilEmpty: () => expect.poll(processes, { timeout: STOPS_WITHIN_MS, interval: 50 }).toEqual([]),
+    async untilOver({ pid }) {
+      const left = async () =>
+        (await processes()).filter((command) => command.includes('/keeper ') && command.endsWith(` ${pid}`));
+      await expect.poll(left, { timeout: STOPS_WITHIN_MS, interval: 50 }).toEqual([]);
+    },
     async [Symbol.asyncDispose]() {
       for (const up of started) await up.end('SIGKILL');
       for (const { pid } of await processesIn(root)) process.kill(pid, 'SIGKILL');
