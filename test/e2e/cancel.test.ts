@@ -1,5 +1,5 @@
 import { openBoards } from '@crewboard/board';
-import type { Counts } from '@crewboard/contracts';
+import type { Counts, NewJournalEntry } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import { gate, hang, reply, startScriptedApi, toolUse } from '../support/scripted-messages-api.ts';
@@ -113,7 +113,7 @@ test('what a holder writes after the cancel is refused and changes nothing', asy
   await expect(boards.note(hold, 'note', 'Too late.')).rejects.toMatchObject({ code: 'lease_lost' });
   await expect(boards.heartbeat(hold, 60_000)).rejects.toMatchObject({ code: 'lease_lost' });
   const journal = await boards.openJournal(hold, { attempt: 1 });
-  const entry = { id: 'm', kind: 'message', texts: ['Too late.'] } as const;
+  const entry: NewJournalEntry = { kind: 'message', texts: ['Too late.'] };
   await expect(journal.append(entry)).rejects.toMatchObject({ code: 'lease_lost' });
 
   expect(await stack.client.jobs.get(id)).toMatchObject({ counts: { total: 2, cancelled: 2 } });

@@ -130,6 +130,8 @@ test('`crewboard run` over a folder of odd files accounts for each of them, trul
   expect(result.summary).toContain(`1 failed: Review ${LINK_OUT}`);
 
   const outputs = { redis: await stack.dump(), logs: stack.logged(), stderr: cli.stderr() };
+  // What agents did read stands there, so what they must not read would be found.
+  expect(outputs.redis).toContain('你好世界');
   for (const [place, text] of Object.entries({ ...outputs, results: JSON.stringify([result, lines]) })) {
     expect(text.length, place).toBeGreaterThan(0);
     expect(text.includes(CANARY), `what stands outside is in ${place}`).toBe(false);

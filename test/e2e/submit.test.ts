@@ -102,16 +102,15 @@ describe('a job that is refused leaves nothing stored', () => {
     ['limits.jobTimeoutMs', { goal: 'x', limits: { jobTimeoutMs: 60_000 } }],
     ['limits.onLimit', { goal: 'x', limits: { onLimit: 'finish' } }],
     ['tools (run_command)', { goal: 'x', workspace: { path: EXAMPLES }, tools: ['run_command'] }],
-    ['tasks[0].executor', { tasks: [task({ executor: 'human' })] }],
+    ['tasks[0].executor', { tasks: [task({ executor: 'command' })] }],
     ['tasks[0].command', { tasks: [task({ command: { run: 'true' } })] }],
-    ['tasks[0].policy', { tasks: [task({ policy: 'approved' })] }],
+    ['tasks[0].policy', { tasks: [task({ policy: 'checked' })] }],
     ['tasks[0].outputSchema', { tasks: [task({ outputSchema: {} })] }],
     [
       'tasks[0].acceptance.check',
       { tasks: [task({ acceptance: [{ id: 'a', text: 'b', check: { run: 'c' } }] })] },
     ],
     ['tasks[0].limits.budgetUsd', { tasks: [task({ limits: { budgetUsd: 1 } })] }],
-    ['tasks[1].replaces', { tasks: [task(), { title: 'B', replaces: 'a' }] }],
   ];
   test.each(later)('400: %s, which this version does not carry out', async (field, body) => {
     await expectRefused(body, 400, { ...invalid(`${field} is not supported`), path: field });
@@ -132,6 +131,12 @@ describe('a job that is refused leaves nothing stored', () => {
     ],
     ['an unknown dependency', [task({ dependsOn: ['b'] })], 'unknown_dependency', said('tasks[0] names "b"')],
     ['an unknown parent', [task({ parent: 'b' })], 'unknown_dependency', said('tasks[0] names "b"')],
+    [
+      'an unknown task to replace',
+      [task({ replaces: 'b' })],
+      'unknown_dependency',
+      said('tasks[0] names "b"'),
+    ],
   ];
   test.each(graphs)('422: %s', async (_, tasks, code, problem) => {
     await expectRefused({ tasks }, 422, { code, ...problem });
