@@ -47,7 +47,7 @@ export type Sweep =
     };
 
 /** Tasks that one cancel slice ends at most. */
-const CANCEL_SLICE = 500;
+const CANCEL_SLICE = 100;
 
 /** The outbox and the sweep: what makes every hand-over happen at least once. */
 export function handOver(io: BoardIo) {

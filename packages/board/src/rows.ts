@@ -71,20 +71,22 @@ function stored<T>(schema: z.ZodType<T>, json: string): T | undefined {
 
 function taskRow(value: unknown): TaskRowType {
   const what = 'task row';
-  const values = list(value, 11, what);
-  const lease = values[8];
-  const usage = list(values[9], 0, 'usage');
-  const progress = text(values, 10, what);
+  const values = list(value, 8, what);
+  const figures = list(JSON.parse(text(values, 1, what)), 4, what);
+  const open = figures[1] === 0 ? [] : list(figures[1], 0, what);
+  const usage = figures[2] === 0 ? [] : list(figures[2], 5, 'usage');
+  const lease = number(figures, 3, what);
+  const progress = text(values, 7, what);
   return {
     id: text(values, 0, what),
-    hot: hotTask(values[1]),
+    hot: hotTask(figures[0]),
     head: stored(Head, text(values, 2, what)) ?? damaged('task head'),
     outcome: stored(Outcome, text(values, 3, what)),
     body: stored(Body, text(values, 4, what)),
     output: stored(Output, text(values, 5, what)),
     dependsOn: parseDependencies(text(values, 6, what)),
-    open: list(values[7], 0, what).map((_, i, ids) => text(ids, i, what)),
-    leaseUntil: lease === '' ? undefined : number(values, 8, what),
+    open: open.map((_, i) => text(open, i, what)),
+    leaseUntil: lease === 0 ? undefined : lease,
     usage: parseUsage(usage.map((_, i) => number(usage, i, 'usage'))),
     progress: progress === '' ? undefined : progress,
   };
