@@ -3,7 +3,14 @@ import { type JobBody, newSecret } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { ANN } from '../support/board.ts';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
-import { allText, gate, reply, startScriptedApi, toolUse } from '../support/scripted-messages-api.ts';
+import {
+  allText,
+  gate,
+  lastResults,
+  reply,
+  startScriptedApi,
+  toolUse,
+} from '../support/scripted-messages-api.ts';
 
 const KEY = 'test-provider-key';
 
@@ -116,6 +123,23 @@ describe('a conversation goes on over attempts', () => {
     await boards.change(jobId, { by: ANN, maxAttempts: 3, edits });
     held.open();
     await status('completed');
+  });
+});
+
+describe('the same refusal again and again', () => {
+  it('is told to the model as a loop from the third time on, and is news for the lead', async () => {
+    const seen: string[] = [];
+    await using api = await startScriptedApi((request, call) => {
+      seen.push(...lastResults(request).map(({ text }) => text));
+      if (call <= 3) return reply([toolUse('board_get', { taskId: 't_22222222' })]);
+      return reply([toolUse('board_submit', { taskId: ownTask(allText(request)), summary: 'done' })]);
+    });
+    await using stack = await openLocalStack({ provider: { url: api.url, key: KEY } });
+    const { jobId, boards, status } = await submitted(stack, { tasks: [{ title: 'One' }] });
+    await status('completed');
+    expect(seen.map((text) => text.includes('loopGuard'))).toEqual([false, false, true]);
+    const notes = (await boards.events(jobId, '0-0', 100)).filter(({ type }) => type === 'task.noted');
+    expect(notes.map(({ data }) => data?.forLead)).toEqual([true]);
   });
 });
 

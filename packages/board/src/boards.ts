@@ -4,6 +4,7 @@ import { holderRequests } from './blocks.ts';
 import { boardIo } from './board-io.ts';
 import { boardChanges } from './changes.ts';
 import { decisions } from './decisions.ts';
+import { doctor } from './doctor.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
 import { holderCalls } from './holder-calls.ts';
@@ -13,6 +14,7 @@ import { keyspace } from './keys.ts';
 import { readers } from './readers.ts';
 import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
+import { snapshots } from './snapshot.ts';
 import { submitBoard } from './submit-board.ts';
 import { taskPages } from './task-pages.ts';
 
@@ -33,6 +35,8 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...leadEnds(io),
     ...readers(io),
     ...taskPages(io),
+    ...snapshots(io),
+    ...doctor(io),
     ...attemptRecords(io),
     ...eventLog(io),
     ...journalStore(io),

@@ -81,12 +81,29 @@ export function holderCalls(io: BoardIo) {
       return { leaseUntil: isoTime(leaseUntil), version, cancelling: cancelling === 1 };
     },
 
-    /** Logs a note (at most 2 KB) and, when given, the short progress text that the task shows. */
-    async note(hold: Hold, requestId: string, text: string, progress?: string): Promise<void> {
-      const extra = JSON.stringify(withoutAbsent({ text, progress }));
-      await io
-        .run(hold.jobId, 'note', [hold.taskId, hold.token, requestId, 'task.noted', extra, progress ?? ''])
-        .then((reply) => parseReply(reply, VersionReply));
+    /**
+     * Logs a note (at most 2 KB) and, when given, the short progress text that the task shows. `forLead`: it is news
+     * that wakes the lead.
+     */
+    async note(
+      hold: Hold,
+      requestId: string,
+      text: string,
+      options: { progress?: string | undefined; version?: number | undefined; forLead?: boolean } = {},
+    ): Promise<void> {
+      const { progress, version = '', forLead = false } = options;
+      const extra = JSON.stringify(withoutAbsent({ text, progress, forLead: forLead || undefined }));
+      const args = [
+        hold.taskId,
+        hold.token,
+        requestId,
+        'task.noted',
+        extra,
+        progress ?? '',
+        version,
+        forLead ? 1 : 0,
+      ];
+      parseReply(await io.run(hold.jobId, 'note', args), VersionReply);
     },
 
     /** Logs progress alone: the state of the holder's checklist. */

@@ -23,6 +23,10 @@ export function jobIndex(io: BoardIo) {
     async removeLive(jobId: string): Promise<void> {
       await io.guard(() => io.redis.zrem(live, jobId));
     },
+    /** True while the sweeper looks after the job. */
+    async isLive(jobId: string): Promise<boolean> {
+      return (await io.guard(() => io.redis.zscore(live, jobId))) !== null;
+    },
     /** How long a job has been listed, in ms. */
     async liveSince(jobId: string): Promise<number> {
       const score = await io.guard(() => io.redis.zscore(live, jobId));

@@ -37,6 +37,7 @@ const READING: BoardKey[] = [
 const FLOW = ['core', 'flow'];
 const HOLDER = ['core', 'flow', 'holder'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
+const DOCTOR = ['core', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {
@@ -61,8 +62,8 @@ const SCRIPTS = {
   },
   heartbeat: { libraries: ['core', 'holder'], keys: ['hot', 'lease', 'attempts', 'repeats'] },
   note: {
-    libraries: ['core', 'holder'],
-    keys: ['hot', 'attempts', 'repeats', 'events', 'progress'],
+    libraries: HOLDER,
+    keys: ['hot', 'attempts', 'repeats', 'events', 'progress', 'due', 'outbox', 'job'],
   },
   submit: { libraries: HOLDER, keys: [...ENDING, 'output'] },
   fail: { libraries: HOLDER, keys: ENDING },
@@ -82,6 +83,13 @@ const SCRIPTS = {
   read_attempts: { libraries: ['core'], keys: ['attempts'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
+  doctor_begin: { libraries: ['core'], keys: ['hot'] },
+  doctor_tasks: { libraries: DOCTOR, keys: BOARD_KEYS },
+  doctor_edges: { libraries: DOCTOR, keys: BOARD_KEYS },
+  doctor_links: { libraries: DOCTOR, keys: BOARD_KEYS },
+  doctor_members: { libraries: DOCTOR, keys: BOARD_KEYS },
+  doctor_fields: { libraries: DOCTOR, keys: BOARD_KEYS },
+  doctor_board: { libraries: DOCTOR, keys: BOARD_KEYS },
 } as const satisfies Record<
   string,
   { libraries: readonly string[]; keys: readonly (BoardKey | 'journal')[] }
@@ -102,10 +110,15 @@ export function scriptSource(name: ScriptName): string {
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
 
-/** Runs one script of a board; `journalKey` only where the script has a journal among its keys. */
+/** The keys that a script is passed, in their order. */
+export function keysOf(name: ScriptName): readonly (BoardKey | 'journal')[] {
+  return SCRIPTS[name].keys;
+}
+
+/** Runs one script with the names of its keys, in the order of {@link keysOf}. */
 export type RunScript = (
   name: ScriptName,
-  keyOf: (key: BoardKey | 'journal') => string,
+  keys: readonly string[],
   args: readonly (string | number)[],
 ) => Promise<unknown>;
 
@@ -114,18 +127,15 @@ export type RunScript = (
  * overflows the stack) and falls back to EVAL when the server has lost the script (SCRIPT FLUSH, restart).
  */
 export function prepareScripts(redis: RedisClient): RunScript {
-  const sources = new Map<
-    ScriptName,
-    { text: string; sha: string; keys: readonly (BoardKey | 'journal')[] }
-  >();
+  const sources = new Map<ScriptName, { text: string; sha: string }>();
   for (const name of SCRIPT_NAMES) {
     const text = scriptSource(name);
-    sources.set(name, { text, sha: sha1(text), keys: SCRIPTS[name].keys });
+    sources.set(name, { text, sha: sha1(text) });
   }
-  return async (name, keyOf, args) => {
+  return async (name, keys, args) => {
     const script = sources.get(name);
     if (script === undefined) throw new Error(`no script ${name}`);
-    const rest = [script.keys.length, ...script.keys.map(keyOf), ...args];
+    const rest = [keys.length, ...keys, ...args];
     try {
       return await redis.call('evalsha', [script.sha, ...rest]);
     } catch (error) {

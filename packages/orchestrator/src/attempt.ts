@@ -59,7 +59,9 @@ export async function runAttempt(
   log.info(fields, 'attempt started');
   try {
     const outcome = await untilEnd(attempt, start, shutdown);
-    logEnd(log, { ...fields, outcome: outcome?.kind ?? lease.stopped, turns: outcome?.turns }, outcome);
+    // A refused journal write may be the first sign that the attempt is lost: no heartbeat has told of it yet.
+    const ending = { outcome: outcome?.kind ?? lease.stopped ?? 'lost', turns: outcome?.turns };
+    logEnd(log, { ...fields, ...ending }, outcome);
     if (outcome !== undefined) await settleOutcome(dependencies, attempt, outcome);
   } finally {
     lease.close();

@@ -1,7 +1,6 @@
-import { type Boards, type JobState, type RedisClient, withoutAbsent } from '@crewboard/board';
+import { type Boards, type RedisClient, withoutAbsent } from '@crewboard/board';
 import {
   type Actor,
-  CrewboardError,
   type EventList,
   isEnded,
   type Job,
@@ -12,13 +11,21 @@ import {
   type TaskListQuery,
 } from '@crewboard/contracts';
 import { publishCancel } from './cancel-channel.ts';
+import { claimNotes } from './claim-notes.ts';
+import { claimService } from './claim-service.ts';
+import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
+import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
+import { holderService } from './holder-service.ts';
 import { jobView, spendOf } from './job-view.ts';
 import { refuseLaterTaskFields } from './later.ts';
+import { createLoopGuard } from './loop-guard.ts';
+import { personService } from './person-service.ts';
 import type { Scope, Service } from './service.ts';
-import { defaultProvider, type Settings } from './settings.ts';
+import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { createSubmitJob } from './submit-job.ts';
+import { visibleJob } from './visible-job.ts';
 
 const PAGE_DEFAULT = 50;
 const EVENTS_DEFAULT = 100;
@@ -28,24 +35,6 @@ export interface ServiceDependencies {
   redis: RedisClient;
   hub: EventHub;
   settings: Settings;
-}
-
-function numberCursor(cursor: string | undefined): number {
-  const after = cursor === undefined ? 0 : Number(cursor);
-  if (Number.isSafeInteger(after) && after >= 0) return after;
-  throw new CrewboardError('invalid_argument', `cursor must be a nextCursor of this list, got "${cursor}".`, {
-    path: 'cursor',
-  });
-}
-
-/** The job as `scope` may see it; a foreign or unflipped one does not exist. */
-async function visibleJob(boards: Boards, scope: Scope, jobId: string): Promise<JobState> {
-  const state = await boards.job(jobId);
-  const isOwn = scope.project === '*' || scope.project === state.spec.project;
-  if (isOwn && state.status !== 'accepting') return state;
-  throw new CrewboardError('not_found', `no such job ${jobId}. Nothing was changed.`, {
-    next: 'GET /v1/jobs',
-  });
 }
 
 /** Everything about jobs as a whole. */
@@ -106,7 +95,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
 }
 
 /** Everything about a job's tasks. */
-function taskCalls({ boards }: ServiceDependencies) {
+function taskCalls({ boards, settings }: ServiceDependencies) {
   return {
     async listTasks(scope: Scope, jobId: string, query: TaskListQuery) {
       await visibleJob(boards, scope, jobId);
@@ -125,12 +114,14 @@ function taskCalls({ boards }: ServiceDependencies) {
 
     async getTask(scope: Scope, jobId: string, taskId: string) {
       await visibleJob(boards, scope, jobId);
-      return boards.task(jobId, taskId);
+      return findTask(boards, jobId, taskId);
     },
 
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
       for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
+      if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
+        throw noModel('one of the tasks');
       const by: Actor = { kind: 'user', id: scope.caller };
       const added = await boards.add(jobId, {
         tasks,
@@ -194,5 +185,15 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
-  return { ...jobCalls(dependencies), ...taskCalls(dependencies), ...eventCalls(dependencies) };
+  const { boards, redis, settings } = dependencies;
+  const notes = claimNotes(redis, boards.keys);
+  const holders = { boards, settings, notes, guard: createLoopGuard() };
+  return {
+    ...jobCalls(dependencies),
+    ...taskCalls(dependencies),
+    ...eventCalls(dependencies),
+    ...claimService(holders),
+    ...holderService(holders),
+    ...personService({ boards, settings, notes }),
+  };
 }

@@ -7,6 +7,14 @@ export { createEventHub, type EventHub } from './event-hub.ts';
 export type { Log } from './log.ts';
 export { allQueues, type Queues } from './queues.ts';
 export { modelCalls } from './run-agent-for.ts';
-export type { FollowItem, Scope, Service } from './service.ts';
+export type {
+  ClaimCalls,
+  FollowItem,
+  HolderCalls,
+  PersonCalls,
+  Scope,
+  Service,
+  TaskDecision,
+} from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
 export { startQueueWorkers } from './workers.ts';

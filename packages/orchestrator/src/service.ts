@@ -1,18 +1,35 @@
 import type {
   AddTasksAnswer,
+  AttemptList,
+  AttemptListQuery,
+  BlockBody,
   BoardEvent,
+  CancelTaskBody,
+  ClaimAnswer,
+  ClaimBody,
+  EditBody,
   EventList,
+  FailBody,
+  HeartbeatAnswer,
+  HeartbeatBody,
+  HolderAnswer,
   Job,
   JobBody,
   JobList,
   JobResult,
   NewTask,
+  NoteBody,
   Ready,
+  ReleaseBody,
+  ReopenAnswer,
+  ReopenBody,
   ResultLine,
   SubmitAnswer,
+  SubmitBody,
   Task,
   TaskList,
   TaskListQuery,
+  Why,
 } from '@crewboard/contracts';
 
 /** Whose eyes a call sees with: one project, or `*` for all. A foreign job is `not_found`. */
@@ -25,11 +42,76 @@ export interface Scope {
 /** An event to send on, or the news that the asked-for ID is not in the log any more (or never was). */
 export type FollowItem = { kind: 'event'; event: BoardEvent } | { kind: 'resync'; asOf: string };
 
+/** Taking a task from outside. */
+export interface ClaimCalls {
+  /**
+   * Claims a task by ID, the first ready one with all labels, or the next one for outside; null when none is ready.
+   * Errors: `forbidden` (kinds of owners inside), those of the board's claim, `not_found` with near IDs.
+   */
+  claimTask(scope: Scope, jobId: string, body: ClaimBody): Promise<ClaimAnswer>;
+}
+
+type HolderCall<Body> = (scope: Scope, jobId: string, taskId: string, body: Body) => Promise<HolderAnswer>;
+
+/**
+ * What the holder of a claim may do. Each call is fenced by the claim token and refused in the order of DESIGN section
+ * 4: job, task, token, request ID, token outdated, terminal, version, transition. A repeat under the same request ID
+ * changes nothing and answers `already`. The third error of a kind in a row carries `loopGuard` advice.
+ */
+export interface HolderCalls {
+  heartbeatTask(scope: Scope, jobId: string, taskId: string, body: HeartbeatBody): Promise<HeartbeatAnswer>;
+  noteTask: HolderCall<NoteBody>;
+  submitTask: HolderCall<SubmitBody>;
+  blockTask: HolderCall<BlockBody>;
+  failTask: HolderCall<FailBody>;
+  releaseTask: HolderCall<ReleaseBody>;
+}
+
+/** What a person decides about a task that waits for it. `text`: the answer or feedback for the next attempt. */
+export interface TaskDecision {
+  decision: 'unblock' | 'approve' | 'reject';
+  version: number;
+  text?: string | undefined;
+}
+
+/**
+ * What people do with tasks. Each change names the version that they saw (`stale_version` with what changed since);
+ * `forbidden` for task 0, which they may only read and retry. An Idempotency-Key makes a repeat harmless.
+ */
+export interface PersonCalls {
+  editTask(scope: Scope, jobId: string, taskId: string, body: EditBody): Promise<Task>;
+  decideTask(
+    scope: Scope,
+    jobId: string,
+    taskId: string,
+    decision: TaskDecision,
+    idempotencyKey?: string,
+  ): Promise<Task>;
+  cancelTask(
+    scope: Scope,
+    jobId: string,
+    taskId: string,
+    body: CancelTaskBody,
+    idempotencyKey?: string,
+  ): Promise<Task>;
+  /** A terminal task again; one of an ended job opens that again. */
+  reopenTask(
+    scope: Scope,
+    jobId: string,
+    taskId: string,
+    body: ReopenBody & { action: 'reopen' | 'retry' },
+    idempotencyKey?: string,
+  ): Promise<ReopenAnswer>;
+  listAttempts(scope: Scope, jobId: string, taskId: string, query: AttemptListQuery): Promise<AttemptList>;
+  /** Why the task is where it is. */
+  explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
+}
+
 /**
  * Everything that the HTTP API can ask of the orchestrator. Each method throws CrewboardError with a code of
- * DESIGN section 4; bodies are already parsed by their contracts schema.
+ * DESIGN section 4; bodies are already parsed by their contracts schema. A task ID of another shape is `not_found`.
  */
-export interface Service {
+export interface Service extends ClaimCalls, HolderCalls, PersonCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;

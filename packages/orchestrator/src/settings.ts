@@ -1,5 +1,5 @@
 import { delimiter, resolve } from 'node:path';
-import type { Environment } from '@crewboard/contracts';
+import { CrewboardError, type Environment, type NewTask } from '@crewboard/contracts';
 
 /** Where model calls of a job go; fixed at its submission. */
 export type Provider = 'anthropic' | 'simulated';
@@ -14,6 +14,8 @@ export interface ProviderAccess {
 export interface Settings {
   prefix: string;
   leaseMs: number;
+  /** Of claims over HTTP that name none. */
+  externalLeaseMs: number;
   infraStrikes: number;
   modelTries: number;
   modelRetryMs: number;
@@ -56,6 +58,7 @@ export function settingsFrom(environment: Environment, cwd: string): Settings {
   return {
     prefix: environment.CREWBOARD_PREFIX,
     leaseMs,
+    externalLeaseMs: environment.CREWBOARD_EXTERNAL_LEASE_MS,
     infraStrikes: environment.CREWBOARD_INFRA_STRIKES,
     modelTries: environment.CREWBOARD_MODEL_TRIES,
     modelRetryMs: environment.CREWBOARD_MODEL_RETRY_MS,
@@ -77,6 +80,19 @@ export function settingsFrom(environment: Environment, cwd: string): Settings {
 export function defaultProvider(settings: Settings): Provider | undefined {
   if (settings.providers.anthropic !== undefined) return 'anthropic';
   return settings.providers.simulated === undefined ? undefined : 'simulated';
+}
+
+/** True when one of these tasks is for a built-in agent. */
+export function needsModel(tasks: readonly Pick<NewTask, 'executor'>[]): boolean {
+  return tasks.some(({ executor = 'agent' }) => executor === 'agent');
+}
+
+/** The refusal of work that nobody here could do. */
+export function noModel(what: string): CrewboardError {
+  return new CrewboardError(
+    'unavailable',
+    `no model is set up, and ${what} needs one. Nothing was changed. Set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL, or start with \`crewboard up\`, which offers a simulated model.`,
+  );
 }
 
 /** The providers that this process can serve. */

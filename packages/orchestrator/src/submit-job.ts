@@ -16,7 +16,7 @@ import {
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
 import type { Scope } from './service.ts';
-import { defaultProvider, type Settings } from './settings.ts';
+import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { checkWorkspace } from './workspace-root.ts';
 
 const READ_ONLY_TOOLS: WorkToolName[] = ['list_files', 'read_file', 'search_files'];
@@ -78,11 +78,8 @@ async function specOf(
   refuseLaterJobFields(body);
   const limits = limitsOf(body);
   const provider = defaultProvider(settings);
-  if (provider === undefined) {
-    throw new CrewboardError(
-      'unavailable',
-      'no model is set up, and this job needs one. Nothing was changed. Set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL, or start with `crewboard up`, which offers a simulated model.',
-    );
+  if (provider === undefined && (body.goal !== undefined || needsModel(body.tasks ?? []))) {
+    throw noModel('this job');
   }
   const workspace =
     body.workspace === undefined
@@ -111,7 +108,8 @@ async function specOf(
     limits,
     allowParallelInProgress: body.allowParallelInProgress ?? true,
     tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
-    provider,
+    // A job that is all for people and programs outside calls none.
+    provider: provider ?? 'anthropic',
     ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
     createdBy: scope.caller,
   };

@@ -33,7 +33,7 @@ export async function checkWorkspace(
   const outside = () =>
     new CrewboardError(
       'forbidden',
-      `the workspace ${path} is outside the allowed roots (${realRoots.join(', ')}). Nothing was changed. Set CREWBOARD_WORKSPACES to allow it.`,
+      `the workspace ${path} is outside the allowed roots (${realRoots.join(', ')}). Nothing was changed. To allow it, set CREWBOARD_WORKSPACES for the server and restart that.`,
     );
   const real = await resolved(path);
   if (real === undefined) {

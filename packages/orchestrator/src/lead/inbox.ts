@@ -17,6 +17,8 @@ const NEWS_TYPES = new Set([
   'task.proposed',
   'message.accepted',
 ]);
+/** Notes that a holder's harness made for the lead. */
+const isNoteForLead = (event: BoardEvent) => event.type === 'task.noted' && event.data?.forLead === true;
 
 /** One line of news for the lead. */
 export interface NewsEntry {
@@ -37,7 +39,8 @@ export interface Inbox {
 }
 
 function isNews(event: BoardEvent, lead: string): boolean {
-  if (!NEWS_TYPES.has(event.type) || event.taskId === lead) return false;
+  if (event.taskId === lead) return false;
+  if (!NEWS_TYPES.has(event.type)) return isNoteForLead(event);
   return event.type !== 'task.failed' || event.status === 'failed';
 }
 
@@ -63,7 +66,8 @@ async function lineOf(boards: Boards, jobId: string, events: readonly BoardEvent
   );
   return events.map((event) => {
     const task = tasks.get(event.taskId ?? '');
-    const reason = typeof event.data?.reason === 'string' ? `: ${event.data.reason}` : '';
+    const why = event.data?.reason ?? event.data?.text;
+    const reason = typeof why === 'string' ? `: ${why}` : '';
     const title = task === undefined ? '' : ` "${task.title}"`;
     return withoutAbsent({
       task: event.taskId,

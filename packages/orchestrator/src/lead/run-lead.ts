@@ -2,6 +2,7 @@ import type { Boards, Hold } from '@crewboard/board';
 import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
+import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
@@ -63,7 +64,7 @@ export async function prepareLead(
       {
         model: spec.models.lead,
         system: LEAD_SYSTEM,
-        tools,
+        tools: guardedTools(tools, hold, async () => {}),
         journal,
         callModel,
         opening: [leadOpening(spec, counts.total)],

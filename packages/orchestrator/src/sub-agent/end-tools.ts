@@ -1,13 +1,7 @@
 import type { Boards, Hold } from '@crewboard/board';
-import {
-  BoardFailInput,
-  BoardSubmitInput,
-  CrewboardError,
-  type Evidence,
-  type Task,
-  type Tool,
-} from '@crewboard/contracts';
+import { BoardFailInput, BoardSubmitInput, CrewboardError, type Tool } from '@crewboard/contracts';
 import type { z } from 'zod';
+import { nextAfterSubmit, refuseUnfitSubmission } from '../submission.ts';
 import type { ShownTask } from './shown-task.ts';
 
 /** A sub-agent writes its own task only; a mistyped ID must not hit another one. */
@@ -16,33 +10,6 @@ export function refuseForeign(own: string, taskId: string): void {
   throw new CrewboardError('not_owner', `you work on ${own}, not on ${taskId}. Nothing was changed.`, {
     next: `use "taskId": "${own}"`,
   });
-}
-
-/** Policy `evidence`: each acceptance item needs a statement or an artifact of its own. */
-function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void {
-  const unknown = evidence.find(
-    (item) => item.acceptanceId !== undefined && !task.acceptance.some(({ id }) => id === item.acceptanceId),
-  );
-  if (unknown !== undefined) {
-    throw new CrewboardError(
-      'invalid_argument',
-      `evidence names acceptance "${unknown.acceptanceId}", which this task does not have. Nothing was changed.`,
-      { allowed: task.acceptance.map(({ id }) => id) },
-    );
-  }
-  if (task.policy !== 'evidence') return;
-  const missing = task.acceptance.filter(({ id }) => !evidence.some((item) => item.acceptanceId === id));
-  if (missing.length === 0) return;
-  throw new CrewboardError(
-    'evidence_required',
-    `this task needs evidence for ${missing.map(({ id }) => id).join(', ')}. Nothing was changed.`,
-    {
-      missing: missing.map(({ id, text }) => ({ acceptanceId: id, text })),
-      example: {
-        evidence: [{ acceptanceId: missing[0]?.id, kind: 'statement', text: 'what shows that it holds' }],
-      },
-    },
-  );
 }
 
 /** `board_submit`: completes the own task. */
@@ -57,15 +24,9 @@ export function createBoardSubmitTool(boards: Boards, hold: Hold, shown: ShownTa
     endsAttempt: true,
     async execute({ taskId, summary, output, evidence = [], artifacts = [] }, { requestId }) {
       refuseForeign(hold.taskId, taskId);
-      if (artifacts.length > 0 || evidence.some((item) => item.kind !== 'statement')) {
-        throw new CrewboardError(
-          'invalid_argument',
-          'artifacts are not supported by this version: put the result into output and evidence of kind "statement". Nothing was changed.',
-        );
-      }
       const { task } = shown;
-      refuseMissingEvidence(task, evidence);
-      const then = task.policy === 'approved' ? 'review' : 'complete';
+      refuseUnfitSubmission(task, { artifacts, evidence });
+      const then = nextAfterSubmit(task.policy);
       await boards.submit(hold, requestId, task.version, { summary, output, artifacts, evidence }, then);
       return { content: '', end: { kind: 'done' } };
     },

@@ -15,7 +15,7 @@ export function createBoardNoteTool(boards: Boards, hold: Hold): Tool<z.infer<ty
     idempotent: true,
     async execute({ taskId, text, progress }, { requestId }) {
       refuseForeign(hold.taskId, taskId);
-      await boards.note(hold, requestId, text, progress);
+      await boards.note(hold, requestId, text, { progress });
       return { content: 'Noted.' };
     },
   };

@@ -1,8 +1,9 @@
 import type { ModelCall } from '@crewboard/agent';
 import type { Boards } from '@crewboard/board';
-import type { Tool } from '@crewboard/contracts';
+import { newSecret, type Tool } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
+import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
 import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
@@ -60,7 +61,14 @@ export async function prepareSubAgent(
       {
         model: task.model ?? spec.models.worker,
         system: SUB_AGENT_SYSTEM,
-        tools,
+        tools: guardedTools(tools, hold, (tool, error) =>
+          // A hint for the lead; an attempt that is over has other worries.
+          boards
+            .note(hold, newSecret(), `loop: ${tool} was refused again and again: ${error.code}`, {
+              forLead: true,
+            })
+            .catch(() => {}),
+        ),
         journal,
         callModel,
         opening: [taskOpening(task, dependencies, earlier)],

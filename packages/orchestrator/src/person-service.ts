@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
+import { type Actor, CrewboardError, type Task } from '@crewboard/contracts';
+import type { ClaimNotes } from './claim-notes.ts';
+import { numberCursor } from './cursor.ts';
+import { findTask } from './find-task.ts';
+import { refuseLaterTaskFields } from './later.ts';
+import type { PersonCalls, Scope } from './service.ts';
+import { needsModel, noModel, type Settings } from './settings.ts';
+import { visibleJob } from './visible-job.ts';
+import { createWhy } from './why.ts';
+
+const PAGE_DEFAULT = 50;
+
+interface PersonDependencies {
+  boards: Boards;
+  settings: Settings;
+  notes: ClaimNotes;
+}
+
+const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
+
+/** Task 0 is the lead's own: its run ends by the lead, its failure can be retried. */
+function refuseLead(task: Task, action: string): void {
+  if (task.number > 0) return;
+  throw new CrewboardError(
+    'forbidden',
+    `task 0 is the lead: people may read and retry it, not ${action} it. Nothing was changed.`,
+    { allowed: ['retry'] },
+  );
+}
+
+/** What people do with tasks; see PersonCalls. */
+export function personService({ boards, settings, notes }: PersonDependencies): PersonCalls {
+  const whyOf = createWhy({ boards, settings, notes });
+
+  async function open(scope: Scope, jobId: string, taskId: string) {
+    const state = await visibleJob(boards, scope, jobId);
+    return { state, task: await findTask(boards, jobId, taskId) };
+  }
+
+  async function change(
+    scope: Scope,
+    { spec }: JobState,
+    changes: Pick<ChangeInput, 'edits' | 'cancels' | 'reopens'>,
+    idempotencyKey?: string,
+  ) {
+    return boards.change(spec.id, {
+      ...changes,
+      by: userOf(scope),
+      maxAttempts: spec.limits.maxAttempts,
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
+    });
+  }
+
+  return {
+    async editTask(scope, jobId, taskId, { version, ...patch }) {
+      const { state, task } = await open(scope, jobId, taskId);
+      refuseLead(task, 'edit');
+      refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
+      const forAgent = patch.executor !== undefined && needsModel([patch]);
+      if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
+      await change(scope, state, { edits: [{ taskId, version, patch }] });
+      return boards.task(jobId, taskId);
+    },
+
+    async decideTask(scope, jobId, taskId, { decision, version, text = '' }, idempotencyKey) {
+      const { task } = await open(scope, jobId, taskId);
+      refuseLead(task, decision);
+      const content = createHash('sha256')
+        .update(JSON.stringify([decision, version, text]))
+        .digest('base64');
+      await boards.resolve(jobId, {
+        taskId,
+        version,
+        decision,
+        text,
+        by: userOf(scope),
+        // With its content: another decision under the same key is one of its own, and refused by its version.
+        ...(idempotencyKey === undefined ? {} : { requestId: `http:${idempotencyKey}:${content}` }),
+      });
+      return boards.task(jobId, taskId);
+    },
+
+    async cancelTask(scope, jobId, taskId, { version, reason, dependents }, idempotencyKey) {
+      const { state, task } = await open(scope, jobId, taskId);
+      refuseLead(task, 'cancel');
+      const cancel = { taskId, version, reason: reason ?? 'cancelled by a person', dependents };
+      await change(scope, state, { cancels: [cancel] }, idempotencyKey);
+      return boards.task(jobId, taskId);
+    },
+
+    async reopenTask(scope, jobId, taskId, { version, reason, action }, idempotencyKey) {
+      const { state, task } = await open(scope, jobId, taskId);
+      if (action === 'reopen') refuseLead(task, action);
+      // Before and after: a crash between the two leaves a job that is looked after, and a sweep in between takes an
+      // ended one off the list.
+      await boards.index.addLive(jobId);
+      const reopens = [{ taskId, version, reason: reason ?? `${action} by a person` }];
+      const { startedDependents } = await change(scope, state, { reopens }, idempotencyKey);
+      await boards.index.addLive(jobId);
+      return { ...(await boards.task(jobId, taskId)), startedDependents };
+    },
+
+    async listAttempts(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {
+      const { task } = await open(scope, jobId, taskId);
+      const after = numberCursor(cursor);
+      const last = Math.min(task.attempt, after + limit);
+      const attempts = last > after ? await boards.attempts(jobId, taskId, last, last - after) : [];
+      return withoutAbsent({ attempts, nextCursor: last < task.attempt ? String(last) : undefined });
+    },
+
+    async explainTask(scope, jobId, taskId) {
+      const { state, task } = await open(scope, jobId, taskId);
+      return whyOf(state, task);
+    },
+  };
+}

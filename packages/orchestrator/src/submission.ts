@@ -1,0 +1,51 @@
+import { CrewboardError, type Evidence, type Policy, type Task } from '@crewboard/contracts';
+
+/** Policy `evidence`: each acceptance item needs a statement or an artifact of its own. */
+function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void {
+  const unknown = evidence.find(
+    (item) => item.acceptanceId !== undefined && !task.acceptance.some(({ id }) => id === item.acceptanceId),
+  );
+  if (unknown !== undefined) {
+    throw new CrewboardError(
+      'invalid_argument',
+      `evidence names acceptance "${unknown.acceptanceId}", which this task does not have. Nothing was changed.`,
+      { allowed: task.acceptance.map(({ id }) => id) },
+    );
+  }
+  if (task.policy !== 'evidence') return;
+  const missing = task.acceptance.filter(({ id }) => !evidence.some((item) => item.acceptanceId === id));
+  if (missing.length === 0) return;
+  throw new CrewboardError(
+    'evidence_required',
+    `this task needs evidence for ${missing.map(({ id }) => id).join(', ')}. Nothing was changed.`,
+    {
+      missing: missing.map(({ id, text }) => ({ acceptanceId: id, text })),
+      example: {
+        evidence: [{ acceptanceId: missing[0]?.id, kind: 'statement', text: 'what shows that it holds' }],
+      },
+    },
+  );
+}
+
+/**
+ * Refuses what can't be submitted for `task`, by agents and over HTTP alike: artifacts, evidence that says nothing
+ * about it (`invalid_argument`), acceptance without evidence (`evidence_required`).
+ */
+export function refuseUnfitSubmission(
+  task: Task,
+  { artifacts, evidence }: { artifacts: readonly string[]; evidence: readonly Evidence[] },
+): void {
+  if (artifacts.length > 0 || evidence.some((item) => item.kind !== 'statement')) {
+    throw new CrewboardError(
+      'invalid_argument',
+      'artifacts are not supported by this version: put the result into output and evidence of kind "statement". Nothing was changed.',
+    );
+  }
+  refuseMissingEvidence(task, evidence);
+}
+
+/** What a submission does for a task of this policy: complete it, or send it to its checks or its review. */
+export function nextAfterSubmit(policy: Policy): 'complete' | 'checks' | 'review' {
+  if (policy === 'approved') return 'review';
+  return policy === 'checked' ? 'checks' : 'complete';
+}

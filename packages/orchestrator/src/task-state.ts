@@ -1,0 +1,114 @@
+import type { Boards, JobState } from '@crewboard/board';
+import { shownLine, type Task } from '@crewboard/contracts';
+import type { ClaimNotes } from './claim-notes.ts';
+import type { Settings } from './settings.ts';
+
+export interface TaskStateDependencies {
+  boards: Boards;
+  settings: Settings;
+  notes: ClaimNotes;
+}
+
+/** Of one text of others inside the line, in columns. */
+const QUOTED_MOST = 300;
+const TITLE_MOST = 80;
+/** Events of the task that are looked at for the reason of its end. */
+const EVENTS_LOOKED_AT = 20;
+
+const because = (text: string | undefined) =>
+  text === undefined || text.trim() === '' ? '' : `: ${shownLine(text, QUOTED_MOST)}`;
+
+/** A task as one line names it. */
+export function nameOf(task: Task): string {
+  return task.number === 0 ? 'the lead' : `#${task.number} "${shownLine(task.title, TITLE_MOST)}"`;
+}
+
+/**
+ * Makes the function that puts the state of one task into words, as what follows its name: who holds it, what it needs,
+ * how it ended.
+ */
+export function taskState({ boards, settings, notes }: TaskStateDependencies) {
+  /** How long ago the holder was heard of: what has run off its lease. */
+  async function heardOf(jobId: string, { id, owner, leaseUntil }: Task): Promise<string> {
+    if (leaseUntil === undefined) return 'without a lease';
+    const isInside = owner?.kind === 'lead' || owner?.kind === 'sub-agent';
+    const leaseMs = isInside
+      ? settings.leaseMs
+      : ((await notes.leaseMs(jobId, id)) ?? settings.externalLeaseMs);
+    const leftMs = Date.parse(leaseUntil) - (await notes.now());
+    const agoS = Math.max(0, Math.round((leaseMs - leftMs) / 1000));
+    const left = leftMs > 0 ? `its lease ends in ${Math.round(leftMs / 1000)} s` : 'its lease is over';
+    return `last heartbeat ${agoS} s ago, ${left}`;
+  }
+
+  async function heldBy(jobId: string, task: Task): Promise<string> {
+    const who =
+      task.owner === undefined ? 'somebody' : `${task.owner.kind} "${shownLine(task.owner.id, TITLE_MOST)}"`;
+    return `is held by ${who} (attempt ${task.attempt}, ${await heardOf(jobId, task)})`;
+  }
+
+  async function scheduled(jobId: string, task: Task, at: string): Promise<string> {
+    const [last] = task.attempt === 0 ? [] : await boards.attempts(jobId, task.id, task.attempt, 1);
+    if (last?.outcome === undefined) return `is scheduled for ${at}`;
+    const how = last.class === undefined ? last.outcome : `${last.outcome} (${last.class})`;
+    return `is scheduled for ${at}: attempt ${last.attempt} ${how}${because(last.reason)}`;
+  }
+
+  async function cancelled(jobId: string, task: Task): Promise<string> {
+    const events = await boards.taskEvents(jobId, task.id, EVENTS_LOOKED_AT);
+    const end = events.findLast(({ type }) => type === 'task.cancelled');
+    const { reason, text } = end?.data ?? {};
+    const why = [reason, text].find((word) => typeof word === 'string');
+    return `was cancelled by ${end?.by.id ?? 'somebody'}${because(typeof why === 'string' ? why : undefined)}`;
+  }
+
+  /** What stands in the way of a pending task that waits for no other one. */
+  async function pending(state: JobState, task: Task): Promise<string> {
+    const { readiness } = task;
+    switch (readiness?.state) {
+      case 'held':
+        if (readiness.cause === 'pause')
+          return `is held: the job is paused (${state.reason || state.pauses.join(', ')})`;
+        if (readiness.cause === 'proposal')
+          return 'is a proposal: the lead or a person must approve or reject it';
+        return readiness.cause === 'approval'
+          ? 'is held: the plan waits for approval'
+          : 'is held: the budget is used up';
+      case 'scheduled':
+        return scheduled(state.spec.id, task, readiness.at);
+      case 'waiting':
+      case 'unreachable':
+        return task.number === 0 ? 'waits for news of its board' : 'waits for other tasks';
+      default:
+        return task.executor === 'agent' || task.executor === 'command'
+          ? `is ready and waits for a free place (${state.counts.in_progress} tasks in progress, at most ${state.spec.limits.maxParallel} by agents at once)`
+          : `is ready and waits for ${task.executor === 'human' ? 'a person' : 'an external holder'} to claim it`;
+    }
+  }
+
+  return async (state: JobState, task: Task): Promise<string> => {
+    const jobId = state.spec.id;
+    switch (task.status) {
+      case 'in_progress':
+        return heldBy(jobId, task);
+      case 'in_review':
+        return task.policy === 'approved'
+          ? 'is in review: the lead or a person must approve or reject it'
+          : 'is in review: its checks run';
+      case 'blocked':
+        return `is blocked (${task.block?.kind})${because(task.block?.reason)}${
+          task.block?.question === undefined
+            ? ''
+            : ` (question: ${shownLine(task.block.question, QUOTED_MOST)})`
+        }`;
+      case 'completed':
+        return `was completed in attempt ${task.attempt}${because(task.result?.summary)}`;
+      case 'failed':
+        return `failed (${task.failure?.class})${because(task.failure?.reason)}`;
+      case 'cancelled':
+        return cancelled(jobId, task);
+      case 'pending':
+        return pending(state, task);
+    }
+  };
+}

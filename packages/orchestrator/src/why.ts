@@ -1,0 +1,49 @@
+import { type JobState, withoutAbsent } from '@crewboard/board';
+import { isEnded, isTerminal, type Task, type Why } from '@crewboard/contracts';
+import { isBehindOthers, isLost, rootsOf } from './roots.ts';
+import { nameOf, type TaskStateDependencies, taskState } from './task-state.ts';
+
+/** Tasks that an answer names. */
+const NAMED_MOST = 20;
+
+/**
+ * Says why a task is where it is, in one line and as data: what it waits for up to the root of the chain, who holds it,
+ * what it needs, how it ended. Reads one after the other, so on a busy board the parts may be of different moments.
+ */
+export function createWhy(dependencies: TaskStateDependencies) {
+  const stateOf = taskState(dependencies);
+
+  /** Of a task that waits for others: the roots of what is above it, worst first, and what stands between. */
+  async function behind(state: JobState, task: Task): Promise<{ text: string; tasks: Task[] }> {
+    const { roots, direct, via } = await rootsOf(dependencies.boards, state.spec.id, task);
+    const [root] = roots;
+    // Settled between two reads.
+    if (root === undefined) return { text: 'waits: its dependencies have just changed', tasks: direct };
+    const between = via.get(root.id);
+    const more = roots.length > 1 && !isLost(root) ? ` (and ${roots.length - 1} more)` : '';
+    const said = `${await stateOf(state, root)}${more}`;
+    const tasks = [...roots, ...direct];
+    if (task.readiness?.state === 'unreachable') {
+      const through = between === undefined ? '' : ` because of ${nameOf(between)}`;
+      return { text: `can not be reached${through}: ${nameOf(root)} ${said}`, tasks };
+    }
+    if (between === undefined) return { text: `waits for ${nameOf(root)}, which ${said}`, tasks };
+    return { text: `waits for ${nameOf(between)}: ${nameOf(root)} ${said}`, tasks };
+  }
+
+  return async (state: JobState, task: Task): Promise<Why> => {
+    const found = isBehindOthers(task)
+      ? await behind(state, task)
+      : { text: await stateOf(state, task), tasks: [] };
+    const over =
+      isEnded(state.status) && !isTerminal(task.status) ? `; the job has ended (${state.status})` : '';
+    const named = [...new Map(found.tasks.map((each) => [each.id, each])).values()].slice(0, NAMED_MOST);
+    return withoutAbsent({
+      text: `${nameOf(task)} ${found.text}${over}`,
+      readiness: task.readiness,
+      because: named.map(({ id, title, status, failure }) =>
+        withoutAbsent({ taskId: id, title, status, class: failure?.class }),
+      ),
+    });
+  };
+}
