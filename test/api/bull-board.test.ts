@@ -50,6 +50,7 @@ test('serves its page and every file that the page asks for', async () => {
   const page = await board.app.raw(BOARD, { headers: { ...AS_ADMIN, accept: 'text/html' } });
   expect(page.headers['content-type']).toMatch(/^text\/html/);
   expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+  expect(page.text).not.toMatch(/(?:href|src)="(?:https?:)?\/\//);
   const files = [...page.text.matchAll(/(?:src|href)="(static\/[^"]+)"/g)].map(([, file]) => file);
   expect(files.length).toBeGreaterThan(4);
   for (const file of files) {

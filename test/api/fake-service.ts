@@ -75,10 +75,57 @@ async function* follow(
   }
 }
 
+/** The calls on one task: each is recorded and answered with the task of the fake. */
+function serveTask(fake: FakeState) {
+  const onTask =
+    (method: string) =>
+    async (scope: Scope, jobId: string, taskId: string, ...args: unknown[]): Promise<Task> => {
+      find(fake, scope, jobId);
+      fake.calls.push({ method, scope, args: [jobId, taskId, ...args] });
+      return fake.tasks[0] ?? aTask();
+    };
+  const reopen = onTask('reopenTask');
+  return {
+    async claimTask(scope, jobId, body) {
+      const task = await onTask('claimTask')(scope, jobId, '', body);
+      return {
+        task,
+        claimToken: '1-secret',
+        attempt: 1,
+        dependencies: [],
+        moreDependencies: 0,
+        earlierAttempts: [],
+      };
+    },
+    async heartbeatTask(scope, jobId, taskId, body) {
+      const { version } = await onTask('heartbeatTask')(scope, jobId, taskId, body);
+      return { leaseUntil: '2026-01-01T00:00:00.000Z', version, notices: [] };
+    },
+    noteTask: onTask('noteTask'),
+    submitTask: onTask('submitTask'),
+    blockTask: onTask('blockTask'),
+    failTask: onTask('failTask'),
+    releaseTask: onTask('releaseTask'),
+    editTask: onTask('editTask'),
+    decideTask: onTask('decideTask'),
+    cancelTask: onTask('cancelTask'),
+    reopenTask: async (...call) => ({ ...(await reopen(...call)), startedDependents: [] }),
+    async listAttempts(scope, jobId, taskId, query) {
+      await onTask('listAttempts')(scope, jobId, taskId, query);
+      return { attempts: [], nextCursor: '1' };
+    },
+    async explainTask(scope, jobId, taskId) {
+      await onTask('explainTask')(scope, jobId, taskId);
+      return { text: 'is ready', readiness: { state: 'ready' }, because: [] };
+    },
+  } satisfies Partial<Service>;
+}
+
 function serve(fake: FakeState, bus: EventEmitter): Service {
   const record = (method: string, scope: Scope, ...args: unknown[]) =>
     fake.calls.push({ method, scope, args });
   return {
+    ...serveTask(fake),
     async submitJob(scope, body, idempotencyKey) {
       record('submitJob', scope, body, idempotencyKey);
       return { id: fake.job.id, status: fake.job.status, links: fake.job.links };
@@ -115,15 +162,15 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       find(fake, scope, jobId);
       record('listEvents', scope, jobId, after, limit);
       const place = fake.log.findIndex(({ id }) => id === after) + 1;
-      return { events: fake.log.slice(place, place + (limit ?? 50)) };
+      return { events: fake.log.slice(place, place + (limit ?? 50)), asOf: fake.log.at(-1)?.id ?? '0-0' };
     },
     followEvents: (_scope, _jobId, after, signal) => follow(fake, bus, after, signal),
     async isCaughtUp(scope, jobId, after) {
       return isEnded(find(fake, scope, jobId).status) && fake.log.at(-1)?.id === after;
     },
     async getResult(scope, jobId) {
-      const { id, status, counts, spend } = find(fake, scope, jobId);
-      return { jobId: id, status, counts, spend };
+      const { id, status, counts, spend, simulated } = find(fake, scope, jobId);
+      return { jobId: id, status, counts, spend, simulated };
     },
     resultLines: () => fake.results(),
     ready: async () => ({ ready: true, redis: 'ok', model: 'anthropic' }),

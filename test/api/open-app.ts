@@ -7,6 +7,7 @@ import { type FakeService, fakeService } from './fake-service.ts';
 export const ADMIN_KEY = 'admin-key-0123456789';
 export const READ_KEY = 'read-key-0123456789';
 export const SUBMIT_KEY = 'submit-key-0123456789';
+export const WORKER_KEY = 'worker-key-0123456789';
 /** An admin of one project only. */
 export const PROJECT_ADMIN_KEY = 'project-admin-0123456789';
 
@@ -34,10 +35,11 @@ const KEYS = [
   { key: ADMIN_KEY, caller: 'admin', role: 'admin', project: '*' },
   { key: READ_KEY, caller: 'reader', role: 'read', project: 'default' },
   { key: SUBMIT_KEY, caller: 'submitter', role: 'submit', project: 'default' },
+  { key: WORKER_KEY, caller: 'holder', role: 'worker', project: 'default' },
   { key: PROJECT_ADMIN_KEY, caller: 'lea', role: 'admin', project: 'other' },
 ] as const;
 
-/** Listens on a free port of 127.0.0.1 with the fake service, four keys and, if given, other dependencies. */
+/** Listens on a free port of 127.0.0.1 with the fake service, five keys and, if given, other dependencies. */
 export async function openApp(overrides: Partial<AppDependencies> = {}, port = 0): Promise<OpenApp> {
   const fake = fakeService();
   const lines: string[] = [];

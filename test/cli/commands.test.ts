@@ -1,7 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CrewboardError } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { runCli } from '../../apps/cli/src/program.ts';
+import { SIMULATED } from '../../apps/cli/src/show.ts';
+import { fakeService } from '../api/fake-service.ts';
 import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
 import { aJob, anEvent, aResultLine, JOB_ID, TASK_ID } from '../api/records.ts';
 import { openTestFolder, type TestFolder } from './support/folder.ts';
@@ -60,6 +63,112 @@ test.each(['partial', 'failed', 'cancelled'] as const)('ends a %s job with exit 
   expect(JSON.parse(terminal.out())).toMatchObject({ jobId: JOB_ID, status });
 });
 
+test('tells how the tasks of a small job are planned, claimed and completed', async () => {
+  await using app = await openApp();
+  await using folder = await openTestFolder();
+  const { terminal, code } = startCli(app, ['run', await jobFile(folder)]);
+  await app.fake.followersAre(1);
+  const story = [
+    anEvent(1, { type: 'task.added', taskId: TASK_ID, status: 'pending' }),
+    anEvent(2, { type: 'task.claimed', taskId: TASK_ID, status: 'in_progress' }),
+    anEvent(3, { type: 'task.completed', taskId: TASK_ID, status: 'completed' }),
+    anEvent(4, { type: 'job.succeeded', data: {} }),
+  ];
+  for (const event of story) app.fake.append(event);
+  await code;
+  const told = terminal.messages.filter((line) => /^(planned|claimed|completed)/.test(line));
+  expect(told).toEqual([
+    'planned 1 task',
+    'claimed #1 Summarise README.md',
+    'completed #1 Summarise README.md',
+  ]);
+});
+
+test('says once that the tasks of a large job are only counted', async () => {
+  await using app = await openApp();
+  await using folder = await openTestFolder();
+  const { terminal, code } = startCli(app, ['run', await jobFile(folder)]);
+  await app.fake.followersAre(1);
+  for (let n = 1; n <= 61; n++) {
+    app.fake.append(anEvent(n, { type: 'task.added', taskId: TASK_ID, status: 'pending' }));
+  }
+  for (let n = 62; n <= 64; n++) {
+    app.fake.append(anEvent(n, { type: 'task.completed', taskId: TASK_ID, status: 'completed' }));
+  }
+  app.fake.append(anEvent(65, { type: 'job.succeeded', data: {} }));
+  await code;
+  const told = terminal.messages.filter((line) => /^(planned|more than|completed)/.test(line));
+  expect(told).toEqual([
+    'planned 61 tasks',
+    'more than 60 tasks: claimed and completed ones are only counted from here on',
+  ]);
+});
+
+test('in a pipe, shows no count before the lines that explain it', async () => {
+  const fake = fakeService();
+  const { counts } = fake.job;
+  const getJob: typeof fake.service.getJob = async (...args) => {
+    // The task is completed just when its job is looked at for the first time.
+    if (fake.log.length === 1) {
+      fake.job = { ...fake.job, counts: { ...counts, pending: 0, ready: 0, completed: 1 } };
+      fake.append(anEvent(2, { type: 'task.completed', taskId: TASK_ID, status: 'completed' }));
+    }
+    return fake.service.getJob(...args);
+  };
+  await using app = await openApp({ service: { ...fake.service, getJob } });
+  await using folder = await openTestFolder();
+  const { terminal, code } = startCli(app, ['run', await jobFile(folder)]);
+  await fake.followersAre(1);
+  fake.append(anEvent(1, { type: 'task.claimed', taskId: TASK_ID, status: 'in_progress' }));
+  await terminal.said('running: 1 of 1 task completed');
+  fake.append(anEvent(3, { type: 'job.succeeded', data: {} }));
+  await code;
+  expect(terminal.messages.slice(1, 4)).toEqual([
+    'claimed #1 Summarise README.md',
+    'completed #1 Summarise README.md',
+    'running: 1 of 1 task completed',
+  ]);
+});
+
+test.each([
+  { code: 'forbidden', exit: 2 },
+  { code: 'limit_exceeded', exit: 2 },
+  { code: 'dependency_cycle', exit: 2 },
+  { code: 'unavailable', exit: 1 },
+] as const)('ends with exit code $exit when the server refuses the job with $code', async (refusal) => {
+  const fake = fakeService();
+  const submitJob = async () => {
+    throw new CrewboardError(refusal.code, 'this one not. Nothing was changed.', { next: 'board_list {}' });
+  };
+  await using app = await openApp({ service: { ...fake.service, submitJob } });
+  await using folder = await openTestFolder();
+  const { terminal, code } = startCli(app, ['run', await jobFile(folder)]);
+  expect(await code).toBe(refusal.exit);
+  expect(terminal.messages).toEqual(['crewboard: this one not']);
+});
+
+test.each([
+  ['results', JOB_ID],
+  ['results', JOB_ID, '--json'],
+])('says on stderr that results are simulated: %s', async (...args) => {
+  await using app = await openApp();
+  app.fake.job = aJob({ simulated: true });
+  const { terminal, code } = startCli(app, args);
+  expect(await code).toBe(0);
+  expect(terminal.messages).toEqual([SIMULATED]);
+});
+
+test.each([[[]], [['--json']]])('says on stderr that a run was simulated: run %s', async (flags) => {
+  await using app = await openApp();
+  await using folder = await openTestFolder();
+  app.fake.job = aJob({ simulated: true });
+  const { terminal, code } = startCli(app, ['run', await jobFile(folder), ...flags]);
+  await app.fake.followersAre(1);
+  app.fake.append(anEvent(1, { type: 'job.succeeded', data: {} }));
+  expect(await code).toBe(0);
+  expect(terminal.messages).toContain(SIMULATED);
+});
+
 test('ends with exit code 130 on Ctrl-C and says that the job goes on', async () => {
   await using app = await openApp();
   await using folder = await openTestFolder();
@@ -94,6 +203,7 @@ test('prints results as JSON lines with unsafe characters escaped', async () => 
   const { terminal, code } = startCli(app, ['results', JOB_ID]);
   expect(await code).toBe(0);
   const lines = terminal.out().trimEnd().split('\n');
+  expect(terminal.messages).toEqual([]);
   expect(lines).toHaveLength(2);
   expect(lines[0]).toContain('right\\u202eleft\\u009b');
   expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -108,7 +218,7 @@ test('cancels a job with the reason given', async () => {
   expect(await code).toBe(0);
   expect(app.fake.calls).toMatchObject([{ method: 'cancelJob', args: [JOB_ID, 'wrong folder'] }]);
   expect(terminal.out()).toBe('');
-  expect(terminal.messages).toEqual([`${JOB_ID} cancelled: 0 of 1 task completed, 1 pending`]);
+  expect(terminal.messages).toEqual([`${JOB_ID} cancelled: 0 of 1 task completed, 1 unreachable`]);
 });
 
 test('lists jobs with titles made safe, or as JSON', async () => {
@@ -123,9 +233,18 @@ test('lists jobs with titles made safe, or as JSON', async () => {
   expect(JSON.parse(json.terminal.out())).toEqual({ jobs: [app.fake.job], nextCursor: 'more' });
 });
 
-test('tells what the server answered, with exit code 1', async () => {
+test('tells what the server answered, with exit code 2', async () => {
   await using app = await openApp();
   const { terminal, code } = startCli(app, ['cancel', 'job_zzzzzzzzzzzz']);
-  expect(await code).toBe(1);
-  expect(terminal.messages).toEqual(['crewboard: There is no job job_zzzzzzzzzzzz.']);
+  expect(await code).toBe(2);
+  expect(terminal.messages).toEqual(['crewboard: There is no job job_zzzzzzzzzzzz']);
+});
+
+test('says what to do about a key that the server does not know', async () => {
+  await using app = await openApp();
+  const { terminal, code } = startCli(app, ['ls', '--key', 'some-other-key-of-mine']);
+  expect(await code).toBe(2);
+  expect(terminal.messages).toEqual([
+    `crewboard: the server at ${app.url} does not know this API key: pass --key or set CREWBOARD_API_KEY`,
+  ]);
 });

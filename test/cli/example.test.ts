@@ -16,6 +16,7 @@ const never = new AbortController().signal;
 function instanceAt(app: OpenApp): Instance {
   return {
     url: app.url,
+    host: '127.0.0.1',
     apiKey: ADMIN_KEY,
     folder: dataFolder('/srv/data'),
     redis: { kind: 'embedded', url: 'redis://127.0.0.1:1', text: 'embedded' },

@@ -79,6 +79,15 @@ test('takes the folder over from a supervisor that was killed with -9', async ()
   await expect(ready(second)).resolves.toMatchObject({ redis: 'external' });
 });
 
+test.runIf(hasServer)('ends its Redis, too, when it is killed with -9', async () => {
+  await using folder = await openTestFolder();
+  await using supervisor = startSupervisor(folder, { REDIS_URL: '' });
+  const { redis, all } = await ready(supervisor);
+  expect(redis).toBe('server');
+  supervisor.child.kill('SIGKILL');
+  for (const pid of all) await untilGone(pid);
+});
+
 test.runIf(hasServer)('adopts the Redis of a supervisor that was killed with -9, and stops it', async () => {
   await using folder = await openTestFolder();
   await using first = startSupervisor(folder, { REDIS_URL: '' });

@@ -30,3 +30,17 @@ test('takes --workspace from the working directory, above the file', async () =>
   const file = await writeJob(folder.path, { goal: 'Review', workspace: { path: '/srv/docs' } });
   expect(await readJobFile(file, 'site')).toEqual({ goal: 'Review', workspace: { path: resolve('site') } });
 });
+
+test('reads a file with a byte order mark', async () => {
+  await using folder = await openTestFolder();
+  const file = await writeJob(folder.path, {});
+  await writeFile(file, '\ufeff{"goal":"Th\u00efnk"}');
+  expect(await readJobFile(file)).toEqual({ goal: 'Th\u00efnk' });
+});
+
+test('says that a file is not UTF-8', async () => {
+  await using folder = await openTestFolder();
+  const file = await writeJob(folder.path, {});
+  await writeFile(file, Buffer.from('\ufeff{"goal":"Think"}', 'utf16le'));
+  await expect(readJobFile(file)).rejects.toThrow(`${file} is not UTF-8 text: save it as UTF-8`);
+});

@@ -1,13 +1,31 @@
+import { stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { Redis } from 'ioredis';
 import { expect, inject, test } from 'vitest';
 import { type LocalRedis, startLocalRedis } from '../../apps/cli/src/index.ts';
+import { readState, writeState } from '../../apps/cli/src/local/data-folder.ts';
+import { readProcess } from '../../apps/cli/src/local/parents.ts';
+import { RedisState } from '../../apps/cli/src/local/redis-state.ts';
 import { openTestFolder } from './support/folder.ts';
 import { untilGone } from './support/processes.ts';
 
 const hasServer = inject('redisKind') === 'server';
 const GRACE = { graceMs: 10_000 };
+
+const portOf = (url: string) => Number(new URL(url).port);
+
+/** What a client without a password is told. */
+async function askWithoutPassword({ url }: LocalRedis): Promise<string> {
+  const bare = new URL(url);
+  bare.password = '';
+  const redis = new Redis(bare.href, { maxRetriesPerRequest: 0, enableReadyCheck: false });
+  redis.on('error', () => {});
+  return redis
+    .get('key')
+    .then(String, (error: Error) => error.message)
+    .finally(() => redis.disconnect());
+}
 
 async function withClient<T>({ url }: LocalRedis, use: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(url, { maxRetriesPerRequest: 3 });
@@ -37,7 +55,7 @@ test('the embedded server listens on the loopback address only', async () => {
   await using folder = await openTestFolder();
   const redis = await startLocalRedis({ dir: folder.path, kind: 'embedded' });
   try {
-    const port = Number(new URL(redis.url).port);
+    const port = portOf(redis.url);
     expect(redis.kind).toBe('embedded');
     expect(await withClient(redis, (client) => client.set('key', 'value'))).toBe('OK');
     expect(await dial('127.0.0.1', port)).toBe('connected');
@@ -100,14 +118,13 @@ test.runIf(hasServer)('takes another port when its own is used by a Redis of ano
   await using other = await openTestFolder();
   const before = await startLocalRedis({ dir: mine.path, kind: 'server' });
   await before.stop(GRACE);
-  const { writeState } = await import('../../apps/cli/src/local/data-folder.ts');
-  await writeState(`${other.path}/redis.json`, { port: Number(new URL(before.url).port) });
+  await writeState(`${other.path}/redis.json`, { port: portOf(before.url) });
   const stranger = await startLocalRedis({ dir: other.path, kind: 'server' });
   const redis = await startLocalRedis({ dir: mine.path, kind: 'server' });
   try {
-    expect(stranger.url).toBe(before.url);
+    expect(portOf(stranger.url)).toBe(portOf(before.url));
     expect(redis.adopted).toBe(false);
-    expect(redis.url).not.toBe(stranger.url);
+    expect(portOf(redis.url)).not.toBe(portOf(stranger.url));
   } finally {
     await redis.stop(GRACE);
     await stranger.stop(GRACE);
@@ -120,4 +137,50 @@ test.runIf(hasServer)('kills a server that hangs when the time is up', async () 
   process.kill(redis.pid, 'SIGSTOP');
   await redis.stop({ graceMs: 100 });
   expect(await redis.ended).toMatchObject({ reason: 'signal SIGKILL' });
+});
+
+test.each([{ kind: 'embedded' as const }, ...(hasServer ? [{ kind: 'server' as const }] : [])])(
+  'answers only with the password: $kind',
+  async ({ kind }) => {
+    await using folder = await openTestFolder();
+    const redis = await startLocalRedis({ dir: folder.path, kind });
+    try {
+      expect(await askWithoutPassword(redis)).toContain('NOAUTH');
+      expect(await withClient(redis, (client) => client.get('key'))).toBeNull();
+    } finally {
+      await redis.stop(GRACE);
+    }
+  },
+);
+
+test.runIf(hasServer)('keeps the password in a file for its owner, and off the command line', async () => {
+  await using folder = await openTestFolder();
+  const redis = await startLocalRedis({ dir: folder.path, kind: 'server' });
+  try {
+    const file = `${folder.path}/redis.json`;
+    const { password = '' } = (await readState(file, RedisState)) ?? {};
+    expect(password.length).toBeGreaterThanOrEqual(20);
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect((await readProcess(redis.pid))?.command).toContain('redis-server');
+    expect((await readProcess(redis.pid))?.command).not.toContain(password);
+  } finally {
+    await redis.stop(GRACE);
+  }
+});
+
+test.runIf(hasServer)('gives a left-over server of an earlier version a password', async () => {
+  await using folder = await openTestFolder();
+  const leftOver = await startLocalRedis({ dir: folder.path, kind: 'server' });
+  await withClient(leftOver, (client) => client.config('SET', 'requirepass', ''));
+  await writeState(`${folder.path}/redis.json`, { port: portOf(leftOver.url) });
+  expect(await askWithoutPassword(leftOver)).toBe('null');
+  const adopted = await startLocalRedis({ dir: folder.path, kind: 'server' });
+  try {
+    expect(adopted).toMatchObject({ adopted: true, pid: leftOver.pid });
+    expect(await askWithoutPassword(adopted)).toContain('NOAUTH');
+    expect(await withClient(adopted, (client) => client.ping())).toBe('PONG');
+  } finally {
+    await adopted.stop(GRACE);
+    await leftOver.ended;
+  }
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { showOutput, showResult } from '../../apps/cli/src/show.ts';
+import { showCounts, showOutput, showResult } from '../../apps/cli/src/show.ts';
 import { aJob } from '../api/records.ts';
 
 test('shows lists of flat objects as tables and flat objects on a line', () => {
@@ -47,6 +47,7 @@ test('ends a result with the counts that are not nought, the spend, and the mark
     summary: 'Done.',
     counts: job.counts,
     spend,
+    simulated: true,
   });
   expect(text).toBe(
     [
@@ -55,5 +56,20 @@ test('ends a result with the counts that are not nought, the spend, and the mark
       `Job ${job.id} partial (waived: 1 task): 3 of 5 tasks completed, 2 failed. SIMULATED: made by the built-in model, not by a real one.`,
       'Spent 1.75 USD, 1,200 tokens in, 30 out.',
     ].join('\n'),
+  );
+});
+
+test('tells of pending tasks by why they are not running', () => {
+  const counts = { ...aJob().counts, total: 9, pending: 8, completed: 1 };
+  const split = { ...counts, ready: 1, waiting: 3, scheduled: 1, unreachable: 2, held: 1 };
+  expect(showCounts(split, false)).toBe(
+    '1 of 9 tasks completed, 2 unreachable, 1 ready, 3 waiting, 1 scheduled, 1 held',
+  );
+});
+
+test('tells of the pending tasks of an ended job as unreachable, also those behind unreachable ones', () => {
+  const counts = { ...aJob().counts, total: 4, pending: 2, ready: 0, waiting: 1, unreachable: 1 };
+  expect(showCounts({ ...counts, completed: 1, failed: 1 }, true)).toBe(
+    '1 of 4 tasks completed, 1 failed, 2 unreachable',
   );
 });

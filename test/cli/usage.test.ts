@@ -35,7 +35,18 @@ test.each([
 test('names a wrong environment variable with exit code 2', async () => {
   const { code, messages } = await run(['ls'], { CREWBOARD_PORT: 'many' });
   expect(code).toBe(2);
-  expect(messages[0]).toContain('CREWBOARD_PORT');
+  expect(messages).toEqual(['crewboard: CREWBOARD_PORT must be a whole number from 0 to 65535, got "many"']);
+});
+
+test.each([
+  {
+    args: ['results', 'foo'],
+    says: 'job must be a job ID such as job_4kx9m2ab7ycd (`crewboard ls` lists them), got "foo"',
+  },
+  { args: ['up', '--port', "it's"], says: '--port must be a port number from 0 to 65535, got "it\'s"' },
+])('says of a refused value what it must be: $args', async ({ args, says }) => {
+  const { messages } = await run(args);
+  expect(messages).toEqual([`crewboard: ${says} (--help shows examples)`]);
 });
 
 test('shows help on stdout, examples before anything else', async () => {
@@ -69,7 +80,7 @@ test("keeps the data folder's key from other hosts", async () => {
   const { code, messages } = await run(['ls', '--url', 'http://crewboard.invalid'], {
     CREWBOARD_DATA_DIR: folder.path,
   });
-  expect(code).toBe(1);
+  expect(code).toBe(2);
   expect(messages[0]).toContain('there is no API key for http://crewboard.invalid: pass --key');
 });
 

@@ -99,7 +99,7 @@ describe('combining', () => {
       { taskId: 't_99999999', title: 'Review gone.md', reason: 'no such file' },
       { taskId: results[2]?.taskId, title: results[2]?.taskId, reason: 'it is gone' },
     ]);
-    expect(submitted.summary).toBe('1 pages combined, 2 failed.');
+    expect(submitted.summary).toBe('1 page combined, 2 failed.');
   });
 
   it('puts parts together without counting a page twice', async () => {

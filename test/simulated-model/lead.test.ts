@@ -179,7 +179,7 @@ describe('the lead', () => {
     const listing = '1,200 files\na.md\t1\tbytes\n[showing 20 of 50000 characters]';
     const answers = worker(new BoardStub([]), ({ name }) => (name === 'list_files' ? listing : undefined));
     const { calls } = await play(leadRequest(), answers, finishes);
-    expect(calls.at(-1)?.input.summary).toContain('1199 more files were not listed');
+    expect(calls.at(-1)?.input.summary).toContain('Not listed, and so not reviewed: 1199 more files.');
   });
 
   it('finishes without output when the combining task failed', async () => {

@@ -46,7 +46,7 @@ describe('a sub-agent with a page', () => {
     expect(turns).toBe(2);
     expect(BoardSubmitInput.parse(calls[3]?.input)).toEqual({
       taskId: TASK_ID,
-      summary: 'a.md: 5 words, 1 headings, 1 links, 0 code blocks.',
+      summary: 'a.md: 5 words, 1 heading, 1 link, 0 code blocks.',
       output: { file: 'a.md', title: 'Title', words: 5, headings: 1, links: 1, codeBlocks: 0 },
     });
     const statuses = calls.filter(({ name }) => name === 'todo_write').map(({ input }) => input.todos);

@@ -8,6 +8,8 @@ export interface Config {
   dataDir: string;
   /** The variables that `up` hands to its children: what programs need to run, and Crewboard's own. */
   childVariables: Readonly<Record<string, string>>;
+  /** The command that npm or npx runs this process by, if one of them does. */
+  npmScript: string | undefined;
 }
 
 /** Passed on to children besides CREWBOARD_*, ANTHROPIC_* and REDIS_URL; everything else stays behind. */
@@ -55,5 +57,6 @@ export function readConfig(
     environment,
     dataDir: resolve(environment.CREWBOARD_DATA_DIR),
     childVariables,
+    npmScript: variables.npm_lifecycle_script || undefined,
   };
 }

@@ -1,7 +1,10 @@
-import { CrewboardError } from '@crewboard/contracts';
+import { CrewboardError, type ErrorCode } from '@crewboard/contracts';
 import { safeLine } from './text.ts';
 
-/** What the command's exit code says: 2 means "what you gave is wrong", 130 that Ctrl-C ended it. */
+/**
+ * What the command's exit code says: 2 means "what you gave is wrong", 130 that Ctrl-C ended it; 1 is for a job that
+ * did not succeed, and for a server that failed or can't be reached.
+ */
 export const EXIT = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
@@ -34,19 +37,30 @@ function explainSystemError(error: NodeJS.ErrnoException): string {
   return `${message}: check the permissions, or choose another folder with CREWBOARD_DATA_DIR`;
 }
 
+/** What the API advises to call next, as a command; what has none is for models and is left out. */
+const NEXT_COMMANDS: Readonly<Record<string, string>> = { 'GET /v1/jobs': '`crewboard ls` lists them' };
+
+/** The words for a refusal of the API, whose own are for programs and models. */
+function explainRefusal({ detail, extras }: CrewboardError): string {
+  const [first = ''] = detail.split('\n');
+  const what = first.replace(/ ?Nothing was changed\./, '').replace(/\.$/, '');
+  const next = NEXT_COMMANDS[extras.next ?? ''];
+  return next === undefined ? what : `${what}: ${next}`;
+}
+
 /** Returns what happened in one line, safe for a terminal, with the fix where it is known. */
 export function explain(error: unknown): string {
-  if (error instanceof CrewboardError) {
-    const next = error.extras.next === undefined ? '' : `; next: ${error.extras.next}`;
-    return safeLine(`${error.detail.split('\n')[0]}${next}`, MAX_CHARACTERS);
-  }
+  if (error instanceof CrewboardError) return safeLine(explainRefusal(error), MAX_CHARACTERS);
   if (isSystemError(error)) return safeLine(explainSystemError(error), MAX_CHARACTERS);
   return safeLine(error instanceof Error ? error.message : String(error), MAX_CHARACTERS);
 }
 
+/** The codes that are not about what was given. */
+const FAILURES: ReadonlySet<ErrorCode> = new Set(['unavailable', 'rate_limited']);
+
 /** Returns the exit code for a command that ended with `error`. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof Interrupted) return EXIT.interrupted;
-  if (error instanceof CrewboardError && error.code === 'invalid_argument') return EXIT.usage;
-  return EXIT.failed;
+  if (!(error instanceof CrewboardError)) return EXIT.failed;
+  return FAILURES.has(error.code) ? EXIT.failed : EXIT.usage;
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { explain } from './failure.ts';
 import type { ChildMessage } from './local/child-message.ts';
+import { watchNpm } from './local/npm-watch.ts';
 
 /** Something that runs until it is stopped. */
 export interface Stoppable {
@@ -19,10 +20,13 @@ async function tellSupervisor(message: ChildMessage): Promise<void> {
 
 /**
  * Runs `start()` until SIGTERM, SIGINT, SIGHUP or the death of the supervisor (its IPC channel closes, also by
- * kill -9), then stops it and resolves. A second signal, or a stop of over 10 s, ends the process at once.
+ * kill -9) or of the npm that runs `npmScript`, then stops it and resolves. A second signal, or a stop of over 10 s, ends the process at once.
  * Rejects when `start()` does, after telling the supervisor why.
  */
-export async function runInForeground(start: () => Promise<Stoppable>): Promise<void> {
+export async function runInForeground(
+  start: () => Promise<Stoppable>,
+  npmScript?: string | undefined,
+): Promise<void> {
   const ending = new AbortController();
   const onSignal = () => {
     if (ending.signal.aborted) process.exit(1);
@@ -31,6 +35,7 @@ export async function runInForeground(start: () => Promise<Stoppable>): Promise<
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   for (const name of signals) process.on(name, onSignal);
   process.once('disconnect', () => ending.abort());
+  const forgetNpm = watchNpm(npmScript, () => ending.abort());
   try {
     const running = await start();
     await tellSupervisor({ type: 'ready', ...(running.url === undefined ? {} : { url: running.url }) });
@@ -41,6 +46,7 @@ export async function runInForeground(start: () => Promise<Stoppable>): Promise<
     await tellSupervisor({ type: 'failed', detail: explain(error) });
     throw error;
   } finally {
+    forgetNpm();
     for (const name of signals) process.off(name, onSignal);
     // An open channel would keep this process alive.
     if (process.connected) process.disconnect();

@@ -1,17 +1,25 @@
-import { readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { CrewboardError, JobBody, parseOrThrow } from '@crewboard/contracts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-async function readBounded(file: string): Promise<string> {
-  if (file === '-') return text(process.stdin);
+/** Reads to the end of `source`; throws `invalid_argument` above the bound. */
+async function readBounded(source: AsyncIterable<Buffer>, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES)
+      throw new CrewboardError('invalid_argument', `${name} is over ${MAX_BYTES} bytes: split the job`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+async function readSource(file: string, name: string): Promise<Buffer> {
   try {
-    const { size } = await stat(file);
-    if (size > MAX_BYTES)
-      throw new CrewboardError('invalid_argument', `${file} is over ${MAX_BYTES} bytes: split the job`);
-    return await readFile(file, 'utf8');
+    return await readBounded(file === '-' ? process.stdin : createReadStream(file), name);
   } catch (error) {
     if (error instanceof CrewboardError) throw error;
     const why = error instanceof Error ? error.message : String(error);
@@ -19,12 +27,17 @@ async function readBounded(file: string): Promise<string> {
   }
 }
 
-function parseJson(source: string, file: string): unknown {
+/** UTF-8 with or without a byte order mark, which editors put there and the decoder takes off. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(source: Buffer, name: string): unknown {
   try {
-    return JSON.parse(source);
+    return JSON.parse(UTF8.decode(source));
   } catch (error) {
+    if (error instanceof TypeError)
+      throw new CrewboardError('invalid_argument', `${name} is not UTF-8 text: save it as UTF-8`);
     const why = error instanceof Error ? error.message : String(error);
-    throw new CrewboardError('invalid_argument', `${file} is not JSON: ${why}`);
+    throw new CrewboardError('invalid_argument', `${name} is not JSON: ${why}`);
   }
 }
 
@@ -35,7 +48,7 @@ function parseJson(source: string, file: string): unknown {
  */
 export async function readJobFile(file: string, workspace?: string): Promise<JobBody> {
   const name = file === '-' ? 'the job on stdin' : file;
-  const body = parseOrThrow(JobBody, parseJson(await readBounded(file), name), name);
+  const body = parseOrThrow(JobBody, parseJson(await readSource(file, name), name), name);
   if (workspace !== undefined) return { ...body, workspace: { path: resolve(workspace) } };
   if (body.workspace === undefined) return body;
   const folder = file === '-' ? '.' : dirname(file);

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { addApi } from './commands/api.ts';
+import { addBoard } from './commands/board.ts';
 import { addCancel } from './commands/cancel.ts';
+import { addDoctor } from './commands/doctor.ts';
 import { withExamples } from './commands/help.ts';
 import { addInternal } from './commands/internal.ts';
 import { addLs } from './commands/ls.ts';
@@ -14,7 +16,7 @@ import { addWorker } from './commands/worker.ts';
 import { type Config, readConfig } from './config.ts';
 import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
 import type { Terminal } from './terminal.ts';
-import { safeLine } from './text.ts';
+import { usageLine } from './usage-error.ts';
 
 function readVersion(): string {
   const file = new URL('../package.json', import.meta.url);
@@ -48,9 +50,7 @@ export async function runCli(
     .configureOutput({
       writeOut: (text) => void terminal.data(text),
       writeErr: (text) => terminal.message(text.trimEnd()),
-      // One line, as all our errors: commander puts its suggestion on a second one.
-      outputError: (text, write) =>
-        write(`${safeLine(text.replace(/^error:/, 'crewboard:'), 600)} (--help shows examples)`),
+      outputError: (text, write) => write(usageLine(text)),
     })
     .showSuggestionAfterError()
     .exitOverride();
@@ -63,11 +63,13 @@ export async function runCli(
   addRun(program, context);
   addSubmit(program, context);
   addLs(program, context);
+  addBoard(program, context);
   addResults(program, context);
   addCancel(program, context);
+  addDoctor(program, context);
   addWorker(program, context);
   addApi(program, context);
-  addInternal(program);
+  addInternal(program, context);
 
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -1,14 +1,14 @@
 import type { Client } from '@crewboard/client';
 import type { Job } from '@crewboard/contracts';
-import { eventLines } from './event-lines.ts';
+import { type EventLines, eventLines } from './event-lines.ts';
 import { showState } from './show.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Redrawn on a terminal; a line each time, so rarer, in a pipe. */
 const REDRAW_MS = 250;
 const LINE_MS = 1000;
-/** Up to this many tasks each completed one gets a line; beyond, people watch the counts. */
-const DETAILED_TASKS = 60;
+/** A job that never rests long enough for an exact count gets one that may be a little ahead, after so many tries. */
+const EXACT_TRIES = 5;
 
 /** Runs `action` now and then: at most once in `intervalMs`, and once more after the last request. */
 function atMostEvery(
@@ -18,6 +18,7 @@ function atMostEvery(
   let timer: NodeJS.Timeout | undefined;
   let lastAt = Number.NEGATIVE_INFINITY;
   let running = Promise.resolve();
+  let isOver = false;
   const run = () => {
     timer = undefined;
     lastAt = performance.now();
@@ -25,18 +26,69 @@ function atMostEvery(
   };
   return {
     request() {
-      timer ??= setTimeout(run, Math.max(0, lastAt + intervalMs - performance.now()));
+      if (!isOver) timer ??= setTimeout(run, Math.max(0, lastAt + intervalMs - performance.now()));
     },
     async end() {
+      isOver = true;
       clearTimeout(timer);
       await running;
     },
   };
 }
 
+/** What a job's counts are read from, and where its story has got to. */
+interface Story {
+  client: Client;
+  jobId: string;
+  lines: EventLines;
+  /** The last event whose lines are out. */
+  told(): string | undefined;
+}
+
 /**
- * Follows a job until it has ended and returns it then. Shows counts as they change, and failures, blocks and
- * pauses as lines. Rejects when the server is lost for good, or with the reason of `signal`.
+ * Reads the job; undefined when that fails, which is no news: the event stream tells when the server is really gone.
+ * With `exact` also undefined when it knows of more events than have been told: its counts would be ahead of the
+ * lines that explain them.
+ */
+async function readJob(story: Story, exact: boolean, signal: AbortSignal): Promise<Job | undefined> {
+  const { client, jobId, told } = story;
+  const before = told();
+  const job = await client.jobs.get(jobId, { signal }).catch(() => undefined);
+  if (!exact || job === undefined) return job;
+  if (before === undefined) return undefined;
+  const newer = await client
+    .listEvents(jobId, { after: before, limit: 1 }, { signal })
+    .catch(() => undefined);
+  return newer?.asOf === before ? job : undefined;
+}
+
+/** Shows the job's state now and then: on a terminal redrawn below the lines, in a pipe as a line among them. */
+function stateDisplay(story: Story, terminal: Terminal, signal: AbortSignal) {
+  let shown = '';
+  let tries = 0;
+  async function look(): Promise<void> {
+    const exact = !terminal.isInteractive && story.lines.isDetailed() && tries < EXACT_TRIES;
+    const job = await readJob(story, exact, signal);
+    if (job === undefined) {
+      tries += 1;
+      display.request();
+      return;
+    }
+    tries = 0;
+    const line = showState(job);
+    if (line === shown) return;
+    shown = line;
+    if (terminal.isInteractive) terminal.status(line);
+    else terminal.message(line);
+  }
+  const display = atMostEvery(terminal.isInteractive ? REDRAW_MS : LINE_MS, look);
+  return display;
+}
+
+/**
+ * Follows a job until it has ended and returns it then. Shows how its tasks are planned, claimed and completed, its
+ * failures, blocks and pauses, and the counts as they change. Rejects when the server is lost for good, or with the
+ * reason of `signal`.
  */
 export async function followJob(
   client: Client,
@@ -44,23 +96,13 @@ export async function followJob(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<Job> {
-  let shown = '';
-  let job = await client.jobs.get(jobId, { signal });
-  const look = async () => {
-    // A failing look is no news: the event stream tells when the server is really gone.
-    job = await client.jobs.get(jobId, { signal }).catch(() => job);
-    const line = showState(job);
-    if (line === shown) return;
-    shown = line;
-    if (terminal.isInteractive) terminal.status(line);
-    else terminal.message(line);
-  };
-  const display = atMostEvery(terminal.isInteractive ? REDRAW_MS : LINE_MS, look);
-  const lineFor = eventLines(client, jobId, signal);
+  const lines = eventLines(client, jobId, signal);
+  let told: string | undefined;
+  const display = stateDisplay({ client, jobId, lines, told: () => told }, terminal, signal);
   try {
     for await (const event of client.events(jobId, { signal, onResync: display.request })) {
-      const line = await lineFor(event, job.counts.total <= DETAILED_TASKS);
-      if (line !== undefined) terminal.message(line);
+      for (const line of await lines.linesFor(event)) terminal.message(line);
+      told = event.id;
       display.request();
     }
   } finally {

@@ -53,9 +53,27 @@ function isOutOfReach(error: unknown): error is CrewboardError {
   return error instanceof CrewboardError && error.code === 'unavailable' && error.cause !== undefined;
 }
 
+/** Returns `error` in words that tell a person at the command line what to do: the API's are for programs. */
+function explainFor(url: string, error: unknown): unknown {
+  if (error instanceof CrewboardError && error.code === 'unauthorized') {
+    const fix = 'pass --key or set CREWBOARD_API_KEY';
+    return new CrewboardError('unauthorized', `the server at ${url} does not know this API key: ${fix}`);
+  }
+  if (!isOutOfReach(error)) return error;
+  const fix = LOOPBACK.has(new URL(url).hostname)
+    ? 'start it with `crewboard up`, or name another with --url'
+    : 'check --url or CREWBOARD_URL';
+  return new CrewboardError(
+    'unavailable',
+    `there is no Crewboard server at ${url}: ${fix}`,
+    {},
+    { cause: error },
+  );
+}
+
 /**
  * Runs `use` with the client of the server that flags, environment and data folder name.
- * When that can't be reached, the error says how to start it.
+ * When that can't be reached or refuses the key, the error says what to do.
  */
 export async function withServer<T>(
   config: Config,
@@ -66,15 +84,6 @@ export async function withServer<T>(
   try {
     return await use(createClient({ baseUrl: url, apiKey: key }));
   } catch (error) {
-    if (!isOutOfReach(error)) throw error;
-    const fix = LOOPBACK.has(new URL(url).hostname)
-      ? 'start it with `crewboard up`, or name another with --url'
-      : 'check --url or CREWBOARD_URL';
-    throw new CrewboardError(
-      'unavailable',
-      `there is no Crewboard server at ${url}: ${fix}`,
-      {},
-      { cause: error },
-    );
+    throw explainFor(url, error);
   }
 }

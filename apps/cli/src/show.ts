@@ -1,4 +1,11 @@
-import type { Counts, Job, JobResult, JsonValue, Spend } from '@crewboard/contracts';
+import {
+  type Counts,
+  isEnded,
+  type Job,
+  type JobResult,
+  type JsonValue,
+  type Spend,
+} from '@crewboard/contracts';
 import { plural, safeJson, safeLine, safeText, table } from './text.ts';
 
 type Row = Record<string, string | number | boolean | null>;
@@ -46,12 +53,31 @@ export function showOutput(output: JsonValue): string {
     .join('\n\n');
 }
 
-const COUNTED = ['failed', 'cancelled', 'blocked', 'in_review', 'in_progress', 'pending'] as const;
+/** The statuses, and in the place of "pending" why such a task is not running. */
+const COUNTED = [
+  'failed',
+  'cancelled',
+  'unreachable',
+  'blocked',
+  'in_review',
+  'in_progress',
+  'ready',
+  'waiting',
+  'scheduled',
+  'held',
+] as const;
 
-/** Such as "12 of 40 tasks completed, 2 failed, 8 in progress". */
-export function showCounts(counts: Counts): string {
-  const rest = COUNTED.filter((name) => counts[name] > 0).map(
-    (name) => `${counts[name]} ${name.replace('_', ' ')}`,
+/**
+ * Such as "12 of 40 tasks completed, 2 failed, 8 in progress, 18 waiting". In a job that has ended, what is pending
+ * will never run: all of it counts as unreachable, also what waits for an unreachable task.
+ */
+export function showCounts(counts: Counts, hasEnded: boolean): string {
+  const { pending } = counts;
+  const shown = hasEnded
+    ? { ...counts, unreachable: pending, ready: 0, waiting: 0, scheduled: 0, held: 0 }
+    : counts;
+  const rest = COUNTED.filter((name) => shown[name] > 0).map(
+    (name) => `${shown[name]} ${name.replace('_', ' ')}`,
   );
   return [`${counts.completed} of ${plural(counts.total, 'task')} completed`, ...rest].join(', ');
 }
@@ -64,10 +90,18 @@ export function showSpend(spend: Spend): string {
   return `${usd.toFixed(usd < 1 ? 4 : 2)} USD, ${number(read)} tokens in, ${number(spend.outputTokens)} out`;
 }
 
+/** Said with every result of a simulated job; nobody may take it for a real one. */
+export const SIMULATED = 'SIMULATED: made by the built-in model, not by a real one.';
+
 /** One line on a job's state: "running: 12 of 40 tasks completed, 8 in progress". */
 export function showState(job: Job): string {
   const reason = job.statusReason === undefined ? '' : ` (${safeLine(job.statusReason)})`;
-  return `${job.status}${reason}: ${showCounts(job.counts)}`;
+  return `${job.status}${reason}: ${showCounts(job.counts, isEnded(job.status))}`;
+}
+
+/** Says in one line which job it is and how it stands. */
+export function showJob(job: Job): string {
+  return `${job.id} ${showState(job)}${job.simulated ? ' (simulated)' : ''}`;
 }
 
 /** Renders an ended job for people: summary, output, then the honest counts, status and spend. */
@@ -75,7 +109,7 @@ export function showResult(job: Job, result: JobResult): string {
   const parts: string[] = [];
   if (result.summary !== undefined) parts.push(safeText(result.summary));
   if (result.output !== undefined) parts.push(showOutput(result.output));
-  const simulated = job.simulated ? ' SIMULATED: made by the built-in model, not by a real one.' : '';
+  const simulated = result.simulated ? ` ${SIMULATED}` : '';
   parts.push(`Job ${job.id} ${showState(job)}.${simulated}\nSpent ${showSpend(result.spend)}.`);
   return parts.join('\n\n');
 }

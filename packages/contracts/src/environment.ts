@@ -1,13 +1,39 @@
 import { z } from 'zod';
 import { CrewboardError } from './errors.ts';
 
-const int = (fallback: number, min: number, max: number) =>
-  z.coerce.number().int().min(min).max(max).default(fallback);
-const url = z.url({ protocol: /^https?$/ });
+/** What was given, for a message; never used for what may be a secret. */
+const quoted = (text: string) => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+
+/** A whole number in decimal digits. */
+function int(fallback: number, min: number, max: number) {
+  return z
+    .string()
+    .transform((text, context) => {
+      const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
+      if (value >= min && value <= max) return value;
+      context.addIssue({
+        code: 'custom',
+        message: `must be a whole number from ${min} to ${max}, got ${quoted(text)}`,
+      });
+      return z.NEVER;
+    })
+    .default(fallback);
+}
+
+/** One of a few words. */
+function word<const Words extends readonly [string, string, ...string[]]>(words: Words) {
+  const all = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return z.enum(words, { error: ({ input }) => `must be ${all}, got ${quoted(String(input))}` });
+}
+
+// URLs may carry a password, so what was given is not repeated.
+const url = z.url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:8080' });
 
 /** Every environment variable that Crewboard reads, with its default (DESIGN section 15). */
 export const Environment = z.object({
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  REDIS_URL: z
+    .url({ protocol: /^rediss?$/, error: 'must be a URL such as redis://127.0.0.1:6379' })
+    .optional(),
   ANTHROPIC_API_KEY: z.string().min(1).optional(),
   ANTHROPIC_BASE_URL: url.optional(),
   CREWBOARD_URL: url.optional(),
@@ -31,10 +57,10 @@ export const Environment = z.object({
   CREWBOARD_MODEL_IDLE_MS: int(60_000, 100, 3_600_000),
   CREWBOARD_LEAD_COALESCE_MS: int(5000, 0, 600_000),
   CREWBOARD_WORKSPACES: z.string().optional(),
-  CREWBOARD_COMMANDS: z.enum(['off', 'sandbox', 'host']).optional(),
+  CREWBOARD_COMMANDS: word(['off', 'sandbox', 'host']).optional(),
   CREWBOARD_BODY_LIMIT: int(4_194_304, 1024, 1_073_741_824),
   CREWBOARD_RETENTION_DAYS: int(30, 0, 3650),
-  CREWBOARD_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  CREWBOARD_LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** Set by `crewboard up` for its children: where its simulated Messages API listens. */
   CREWBOARD_SIMULATED_MODEL_URL: url.optional(),
 });
@@ -42,7 +68,7 @@ export type Environment = z.infer<typeof Environment>;
 
 /**
  * Parses the process environment. An empty variable counts as absent.
- * Throws `invalid_argument` naming the variable that is wrong.
+ * Throws `invalid_argument` naming the variable that is wrong and what it must be.
  */
 export function parseEnvironment(variables: Readonly<Record<string, string | undefined>>): Environment {
   const present = Object.fromEntries(
@@ -53,5 +79,5 @@ export function parseEnvironment(variables: Readonly<Record<string, string | und
   const parsed = Environment.safeParse(present);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  throw new CrewboardError('invalid_argument', `${String(issue?.path[0])}: ${issue?.message}`);
+  throw new CrewboardError('invalid_argument', `${String(issue?.path[0])} ${issue?.message}`);
 }

@@ -77,6 +77,8 @@ export const ErrorExtras = z.looseObject({
   example: z.unknown().optional(),
   nearest: z.array(z.string()).optional(),
   limitBytes: z.number().optional(),
+  /** Advice for a caller that meets the same error again and again. */
+  loopGuard: z.string().optional(),
 });
 export type ErrorExtras = z.infer<typeof ErrorExtras>;
 

@@ -1,3 +1,4 @@
+export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
 export { isoTime } from './clock.ts';
 export { Environment, parseEnvironment } from './environment.ts';
 export {
@@ -13,6 +14,19 @@ export {
   toToolError,
 } from './errors.ts';
 export { BoardEvent, EVENT_FORMAT, EVENT_TYPES, EventType, TERMINAL_EVENT_TYPES } from './event.ts';
+export {
+  BlockBody,
+  ClaimAnswer,
+  ClaimBody,
+  FailBody,
+  HeartbeatAnswer,
+  HeartbeatBody,
+  HolderAnswer,
+  HolderFailureClass,
+  NoteBody,
+  ReleaseBody,
+  SubmitBody,
+} from './holder-http.ts';
 export {
   AddTasksAnswer,
   AddTasksBody,
@@ -47,6 +61,20 @@ export {
 } from './job.ts';
 export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
 export { boundedJson, JsonValue } from './json.ts';
+export {
+  ApproveBody,
+  AttemptList,
+  AttemptListQuery,
+  CancelTaskBody,
+  EditBody,
+  RejectBody,
+  ReopenAnswer,
+  ReopenBody,
+  UnblockBody,
+  Why,
+} from './person-http.ts';
+export { type RenderOptions, renderBoard } from './render-board.ts';
+export { shownLine } from './shown-text.ts';
 export {
   AcceptanceItem,
   Actor,

@@ -2,6 +2,7 @@ import { type JsonValue, utf8Bytes } from '@crewboard/contracts';
 import { z } from 'zod';
 import { type AssignedTask, DependencyResult, shownDependencies } from './assigned-task.ts';
 import { type Conversation, callsOf, type Exchange, errorOf, parseAs } from './conversation.ts';
+import { counted } from './counted.ts';
 
 /** Below the board's bound of an output, with room for the harness. */
 const OUTPUT_BYTES = 60_000;
@@ -140,7 +141,7 @@ function fitted(
     if (room < 0) break;
     shown.push(page);
   }
-  const note = ` Only ${shown.length} of ${pages.length} pages and ${failedShown.length} of ${failed.length} failures fit.`;
+  const note = ` Only ${shown.length} of ${counted(pages.length, 'page')} and ${failedShown.length} of ${counted(failed.length, 'failure')} fit.`;
   return { output: { pages: shown, totals, failed: failedShown }, note };
 }
 
@@ -174,6 +175,10 @@ export function combining(conversation: Conversation, task: AssignedTask): Combi
   const { output, note } = fitted(pages, totals, failed);
   const lost = failed.length === 0 ? '' : `, ${failed.length} failed`;
   const unseen = shown.length + moreDependencies - results.length;
-  const hidden = unseen > 0 ? ` ${unseen} results could not be seen.` : '';
-  return { state: 'done', output, summary: `${totals.pages} pages combined${lost}.${hidden}${note}` };
+  const hidden = unseen > 0 ? ` ${counted(unseen, 'result')} could not be seen.` : '';
+  return {
+    state: 'done',
+    output,
+    summary: `${counted(Number(totals.pages), 'page')} combined${lost}.${hidden}${note}`,
+  };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cutUtf8, utf8Bytes } from '@crewboard/contracts';
 import { type Conversation, callsOf, errorOf, type Move } from './conversation.ts';
+import { counted } from './counted.ts';
 import { isRejectedPlan, type LeadView } from './lead-view.ts';
 import { tokensOf } from './usage.ts';
 
@@ -101,7 +102,10 @@ function submitPlan(conversation: Conversation, plan: readonly Op[]): Move {
   const rejected = callsOf(conversation, 'submit_plan').filter(isRejectedPlan);
   const answer = cutUtf8(rejected.at(-1)?.result ?? '', 500);
   if (rejected.length >= MAX_PROPOSALS) {
-    return { say: `My plan was rejected ${rejected.length} times, the last time with: ${answer}`, calls: [] };
+    return {
+      say: `My plan was rejected ${counted(rejected.length, 'time')}, the last time with: ${answer}`,
+      calls: [],
+    };
   }
   const pages = plan.filter(({ key }) => key.startsWith(PAGE_PREFIX));
   const shown = plan.length <= TASKS_A_PLAN ? plan : wholePlan(pathsOf(pages.slice(0, TASKS_A_PLAN - 10)));
@@ -136,6 +140,9 @@ export function planMove(conversation: Conversation, view: LeadView): Move | nul
   const left = plan.filter(({ key }) => !view.planned.has(key));
   const ops = nextBatch(left, conversation.maxTokens).map((op) => ({ op: 'add', ...op }));
   const done = plan.length - left.length;
-  const say = done === 0 ? `${files.length} files: one task a file, then one that combines them.` : undefined;
+  const say =
+    done === 0
+      ? `${counted(files.length, 'file')}: one task a file, then one that combines them.`
+      : undefined;
   return { ...(say === undefined ? {} : { say }), calls: [{ name: 'board_plan', input: { ops } }] };
 }

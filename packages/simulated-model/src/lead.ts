@@ -9,6 +9,7 @@ import {
   parseAs,
   refusalsInARow,
 } from './conversation.ts';
+import { counted } from './counted.ts';
 import { COMBINE_KEY, COMBINE_LABEL, hasGivenTasks, planMove } from './lead-plan.ts';
 import {
   type BoardAnswer,
@@ -131,7 +132,7 @@ function afterCombineSearch(answer: BoardAnswer | null): Move {
 function finishGiven({ counts }: BoardAnswer): Move {
   const { total = 0, completed = 0, failed = 0, cancelled = 0 } = counts ?? {};
   return call('finish_job', {
-    summary: `${completed} of ${total} tasks completed, ${failed} failed, ${cancelled} cancelled.`,
+    summary: `${completed} of ${counted(total, 'task')} completed, ${failed} failed, ${cancelled} cancelled.`,
     output: { tasks: total, completed, failed, cancelled },
   });
 }
@@ -151,7 +152,7 @@ function waiveLost({ exchanges }: Conversation, answer: BoardAnswer | null): Mov
     reason: 'It waits for a task that did not complete.',
   }));
   if (waive.length === 0) return call('board_wait', {});
-  const summary = `${waive.length} tasks can't be done any more, as they wait for tasks that did not complete.`;
+  const summary = `${counted(waive.length, 'task')} can't be done any more: what had to come first did not complete.`;
   return call('finish_job', { summary, waive });
 }
 
@@ -171,7 +172,8 @@ function finish({ unlisted }: LeadView, got: Exchange): Move {
   const { pages, totals, failed } = output;
   const names = failed.map(({ title }) => title).join(', ');
   const lost = failed.length === 0 ? '' : ` ${failed.length} failed: ${names}.`;
-  const unseen = unlisted === 0 ? '' : ` ${unlisted} more files were not listed, so they were not reviewed.`;
-  const said = `${pages.length} pages reviewed.${unseen}${lost} ${task?.result?.summary ?? ''}`.trim();
+  const unseen = unlisted === 0 ? '' : ` Not listed, and so not reviewed: ${counted(unlisted, 'more file')}.`;
+  const said =
+    `${counted(pages.length, 'page')} reviewed.${unseen}${lost} ${task?.result?.summary ?? ''}`.trim();
   return call('finish_job', { summary: cutUtf8(said, SUMMARY_BYTES), output: { pages, totals } });
 }

@@ -8,6 +8,7 @@ import {
 } from './assigned-task.ts';
 import { combining } from './combine-task.ts';
 import { type Conversation, callsOf, type Exchange, errorOf, type Move } from './conversation.ts';
+import { counted } from './counted.ts';
 import { readingOf } from './file-reads.ts';
 import { pageFacts } from './markdown-facts.ts';
 
@@ -107,8 +108,13 @@ function pageMove(conversation: Conversation, task: AssignedTask, path: string):
       return { calls: [{ name: 'read_file', input: reading.next }] };
     case 'whole': {
       const facts = pageFacts(path, reading.text, { replaced: reading.replaced });
-      const { words, headings, links, codeBlocks } = facts;
-      const summary = `${path}: ${words} words, ${headings} headings, ${links} links, ${codeBlocks} code blocks.`;
+      const counts = [
+        counted(facts.words, 'word'),
+        counted(facts.headings, 'heading'),
+        counted(facts.links, 'link'),
+        counted(facts.codeBlocks, 'code block'),
+      ];
+      const summary = `${path}: ${counts.join(', ')}.`;
       return {
         say: 'I have read the whole file.',
         calls: [...checklist(conversation, steps, 2), submit(task, cutUtf8(summary, REASON_BYTES), facts)],
@@ -139,7 +145,7 @@ function plainMove(conversation: Conversation, task: AssignedTask): Move {
   const { results, moreDependencies } = shownDependencies(conversation);
   const words = task.instructions.split(/\s+/).filter((word) => word !== '').length;
   const dependencies = results.length + moreDependencies;
-  const summary = `The simulated model has read the task; it has ${words} words of instructions.`;
+  const summary = `The simulated model has read the task; it has ${counted(words, 'word')} of instructions.`;
   const output = { title: task.title, instructionsWords: words, dependencies };
   return { calls: [...checklist(conversation, steps, 1), submit(task, summary, output)] };
 }

@@ -9,13 +9,14 @@ import { openTerminal } from '../../../apps/cli/src/terminal.ts';
  * kind that start fast. So the supervisor is tested for itself.
  */
 const terminal = openTerminal();
-const interrupt = listenForInterrupt();
+const config = readConfig();
+const interrupt = listenForInterrupt(config.npmScript);
 const standIn = { ...CHILD_COMMANDS.api, args: ['embedded-redis'] };
 const report = (line: string) => terminal.message(line);
 try {
   const instance = await startInstance(
     {
-      config: readConfig(),
+      config,
       port: Number(process.argv[2] ?? 0),
       commands: { ...CHILD_COMMANDS, api: standIn, worker: standIn },
       backoff: { firstDelayMs: 10 },

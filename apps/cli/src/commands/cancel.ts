@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
-import { showState } from '../show.ts';
+import { showJob } from '../show.ts';
 import { safeJson } from '../text.ts';
 import { jobArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
@@ -14,7 +14,7 @@ interface CancelOptions extends ServerFlags {
 async function cancel(jobId: string, options: CancelOptions, { terminal, config }: Context): Promise<void> {
   const job = await withServer(config(), options, (client) => client.jobs.cancel(jobId, options.reason));
   if (options.json) await terminal.data(`${safeJson(job)}\n`);
-  else terminal.message(`${jobId} ${showState(job)}`);
+  else terminal.message(showJob(job));
 }
 
 /** `crewboard cancel JOB`: nothing new starts, running calls end. */

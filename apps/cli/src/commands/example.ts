@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { readJobFile } from '../job-file.ts';
 import type { Instance } from '../local/instance.ts';
 import { followJob } from '../progress.ts';
-import { showResult, showState } from '../show.ts';
+import { showJob, showResult } from '../show.ts';
 import type { Terminal } from '../terminal.ts';
 import { safeLine, shortPath } from '../text.ts';
 
@@ -43,6 +43,7 @@ function whereToLook(instance: Instance, jobId: string): string[] {
     '',
     'Look around:',
     `  the queues      ${instance.url}/admin/queues (any user name; the password is in ${keyFile})`,
+    '                  They hold what is waiting or running: entries that are done are removed.',
     `  each result     npx crewboard results ${jobId}`,
     `  over HTTP       curl -H "Authorization: Bearer $(cat ${keyFile})" ${instance.url}/v1/jobs/${jobId}`,
     '  your own job    npx crewboard run FILE',
@@ -63,7 +64,7 @@ export async function findExample({ environment }: Config): Promise<Example> {
         terminal.message(
           `There are jobs already, so no example is submitted. The last one: ${safeLine(last.title)}`,
         );
-        terminal.message(`  ${last.id} ${showState(last)}`);
+        terminal.message(`  ${showJob(last)}`);
         for (const line of whereToLook(instance, last.id)) terminal.message(line);
         return;
       }

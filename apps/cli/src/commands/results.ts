@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
+import { SIMULATED } from '../show.ts';
 import { safeJson } from '../text.ts';
 import { jobArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 async function results(jobId: string, flags: ServerFlags, { terminal, config }: Context): Promise<void> {
   await withServer(config(), flags, async (client) => {
+    // The lines are data and carry no mark of their own.
+    const { simulated } = await client.jobs.result(jobId);
+    if (simulated) terminal.message(SIMULATED);
     for await (const line of client.jobs.results(jobId)) await terminal.data(`${safeJson(line)}\n`);
   });
 }

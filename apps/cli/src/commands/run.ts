@@ -7,8 +7,7 @@ import { listenForInterrupt } from '../interrupt.ts';
 import { readJobFile } from '../job-file.ts';
 import { followJob } from '../progress.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
-import { showResult } from '../show.ts';
-import type { Terminal } from '../terminal.ts';
+import { SIMULATED, showResult } from '../show.ts';
 import { safeJson } from '../text.ts';
 import { withExamples } from './help.ts';
 
@@ -20,15 +19,16 @@ interface RunOptions extends ServerFlags {
 async function submitAndFollow(
   client: Client,
   body: JobBody,
-  terminal: Terminal,
   json: boolean,
+  { config, terminal }: Context,
 ): Promise<ExitCode> {
   const { id } = await client.jobs.submit(body);
   terminal.message(`Submitted ${id}`);
-  const interrupt = listenForInterrupt();
+  const interrupt = listenForInterrupt(config().npmScript);
   try {
     const job = await followJob(client, id, terminal, interrupt.signal);
     const result = await client.jobs.result(id, { signal: interrupt.signal });
+    if (result.simulated) terminal.message(SIMULATED);
     await terminal.data(`${json ? safeJson(result) : showResult(job, result)}\n`);
     if (!json) terminal.message(`Each task's result: crewboard results ${id}`);
     return job.status === 'succeeded' ? EXIT.ok : EXIT.failed;
@@ -42,10 +42,10 @@ async function submitAndFollow(
   }
 }
 
-async function run(file: string, options: RunOptions, { config, terminal }: Context): Promise<ExitCode> {
+async function run(file: string, options: RunOptions, context: Context): Promise<ExitCode> {
   const body = await readJobFile(file, options.workspace);
-  return withServer(config(), options, (client) =>
-    submitAndFollow(client, body, terminal, options.json === true),
+  return withServer(context.config(), options, (client) =>
+    submitAndFollow(client, body, options.json === true, context),
   );
 }
 

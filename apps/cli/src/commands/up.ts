@@ -3,7 +3,8 @@ import { type Command, Option } from 'commander';
 import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, explain, Interrupted } from '../failure.ts';
-import { listenForInterrupt } from '../interrupt.ts';
+import { type Interrupt, listenForInterrupt, NpmGone } from '../interrupt.ts';
+import { isEverywhere } from '../local/address.ts';
 import type { Instance } from '../local/instance.ts';
 import type { Terminal } from '../terminal.ts';
 import { safeJson, shortPath } from '../text.ts';
@@ -21,11 +22,13 @@ const GRACE_MS = 10_000;
 
 /** Says what runs and where to look; paths as one would type them from here. */
 function readyLines(instance: Instance): string[] {
-  const { url, folder, redis, simulated } = instance;
+  const { url, host, folder, redis, simulated } = instance;
+  // A URL with the address of all interfaces leads nowhere in most programs, so the links are this machine's own.
+  const others = isEverywhere(host) ? ` (listens on ${host}: other machines reach it, too)` : '';
   return [
     '',
     'Crewboard is up.',
-    `  API     ${url}/v1`,
+    `  API     ${url}/v1${others}`,
     `  Queues  ${url}/admin/queues (log in with any user name; the password is the API key)`,
     `  Key     in ${shortPath(folder.keyFile)}`,
     `  Redis   ${redis.text.replace(folder.redis, shortPath(folder.redis))}`,
@@ -59,9 +62,14 @@ async function showExample(
   }
 }
 
-async function stopInstance(instance: Instance, force: AbortSignal, terminal: Terminal): Promise<ExitCode> {
+async function stopInstance(
+  instance: Instance,
+  { signal, force }: Interrupt,
+  terminal: Terminal,
+): Promise<ExitCode> {
   terminal.status(undefined);
-  terminal.message('Stopping (Ctrl-C again to force it) ...');
+  const why = signal.reason instanceof NpmGone ? `, as ${signal.reason.message}` : '';
+  terminal.message(`Stopping${why} (Ctrl-C again to force it) ...`);
   await instance.stop({ graceMs: GRACE_MS, force });
   if (force.aborted) return EXIT.interrupted;
   const goesOn =
@@ -86,7 +94,7 @@ async function start(options: UpOptions, config: Config, terminal: Terminal, sig
 }
 
 async function up(options: UpOptions, { config, terminal }: Context): Promise<ExitCode> {
-  const interrupt = listenForInterrupt();
+  const interrupt = listenForInterrupt(config().npmScript);
   try {
     const { instance, example } = await start(options, config(), terminal, interrupt.signal);
     await announce(instance, options.json === true, terminal);
@@ -95,7 +103,7 @@ async function up(options: UpOptions, { config, terminal }: Context): Promise<Ex
       terminal.message('Runs until Ctrl-C.');
       await once(interrupt.signal, 'abort');
     }
-    return await stopInstance(instance, interrupt.force, terminal);
+    return await stopInstance(instance, interrupt, terminal);
   } finally {
     interrupt.release();
   }

@@ -1,44 +1,51 @@
-import { Server } from 'node:net';
-import { createRedisServer } from 'js-redis-server';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import {
+  attachSession,
+  createRedisCommandExecutor,
+  RedisServerState,
+  SocketConnectionTransport,
+} from 'js-redis-server/core';
+import { localUrl } from './redis-state.ts';
 
-/** How the embedded server is stopped. */
+/** How the embedded server is reached and stopped. */
 export interface EmbeddedRedis {
   url: string;
   stop(): Promise<void>;
 }
 
-/**
- * Runs `start` while every TCP server of this process that is told to listen on a bare port listens on 127.0.0.1
- * instead of all interfaces, with TCP_NODELAY on its connections.
- *
- * js-redis-server takes no host and sets no such option; without this, anyone in the network could read and write
- * every board, and each command would wait for the other side's delayed acknowledgement (40 ms).
- */
-async function onLoopbackOnly<T>(start: () => Promise<T>): Promise<T> {
-  const { listen } = Server.prototype;
-  Server.prototype.listen = function listenOnLoopback(this: Server, ...args: unknown[]): Server {
-    const [port] = args;
-    if (typeof port !== 'number')
-      throw new TypeError('the embedded Redis listens in a way that is not known');
-    this.on('connection', (socket) => socket.setNoDelay(true));
-    return listen.call(this, { port, host: '127.0.0.1' });
-  };
-  try {
-    return await start();
-  } finally {
-    Server.prototype.listen = listen;
-  }
-}
+const COMPATIBILITY = 'redis-7.0';
+const DATABASES = 16;
 
 /**
- * Starts the embedded, in-memory Redis in this process on 127.0.0.1:`port`. It is for a process of its own: its
- * scripts would block everything else.
+ * Starts the embedded, in-memory Redis in this process on 127.0.0.1:`port` (0: a free one), with `password` if given.
+ * It is for a process of its own: its scripts would block everything else.
+ *
+ * js-redis-server's own listener takes all interfaces and knows no password: anyone in the network could read and
+ * write every board. So its parts are put behind a listener of ours.
  */
-export async function startEmbeddedRedis(port: number): Promise<EmbeddedRedis> {
-  const server = await onLoopbackOnly(() => createRedisServer({ port, compatibility: 'redis-7.0' }));
+export async function startEmbeddedRedis(port: number, password: string | undefined): Promise<EmbeddedRedis> {
+  const state = new RedisServerState({
+    databaseCount: DATABASES,
+    compatibility: COMPATIBILITY,
+    ...(password === undefined ? {} : { requirepass: password }),
+  });
+  const executor = createRedisCommandExecutor({ compatibility: COMPATIBILITY });
+  // Without noDelay each command would wait for the other side's delayed acknowledgement (40 ms).
+  const server = createServer({ keepAlive: true, noDelay: true }, (socket) => {
+    attachSession(new SocketConnectionTransport(socket), {
+      state,
+      executor,
+      clientAddress: `${socket.remoteAddress}:${socket.remotePort}`,
+    });
+  });
+  server.listen({ port, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('the embedded Redis has no port');
   return {
-    url: `redis://127.0.0.1:${server.port}`,
-    // Its close() waits for every client to leave. Nothing is kept anyway, so the process just ends.
+    url: localUrl(address.port, password),
+    // Nothing is kept, so there is nothing to bring to an end.
     stop: async () => process.exit(0),
   };
 }

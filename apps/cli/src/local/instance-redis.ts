@@ -4,7 +4,7 @@ import { explain } from '../failure.ts';
 import { openLogFile } from './log-file.ts';
 import { type LocalRedis, startLocalRedis } from './redis.ts';
 import { checkVersion, mayEvict, probeRedis, withoutPassword } from './redis-probe.ts';
-import { portOf, type Start } from './start.ts';
+import type { Start } from './start.ts';
 
 /** The Redis of an instance; `text` says for people what and where it is. */
 export interface InstanceRedis {
@@ -43,7 +43,7 @@ async function useLocal(start: Start): Promise<InstanceRedis> {
         variables: config.childVariables,
         log,
         signal,
-        ...(previous === undefined ? {} : { kind: previous.kind, embeddedPort: portOf(previous.url) }),
+        ...(previous === undefined ? {} : { kind: previous.kind, embeddedUrl: previous.url }),
       }),
   });
   const redis = supervised.current();

@@ -1,6 +1,7 @@
 import { CrewboardError } from '@crewboard/contracts';
 import type { Config } from '../config.ts';
 import { portTaken } from '../failure.ts';
+import { fromHere } from './address.ts';
 import { CLI_FILE } from './child.ts';
 import { createDataFolder, type DataFolder, ensureApiKey, publishServer } from './data-folder.ts';
 import { type InstanceRedis, useRedis } from './instance-redis.ts';
@@ -45,7 +46,10 @@ export interface InstanceOptions {
 
 /** A running local Crewboard: Redis, API, one worker, and the simulated model when there is no other. */
 export interface Instance {
+  /** Where this machine reaches the API. */
   url: string;
+  /** The address that the API listens on, as configured. */
+  host: string;
   apiKey: string;
   folder: DataFolder;
   redis: InstanceRedis;
@@ -97,7 +101,7 @@ async function startApi(
   }));
   const { url } = (await start.keep(service)).current();
   if (url === undefined) throw new CrewboardError('unavailable', 'the API told no address');
-  return url;
+  return fromHere(url);
 }
 
 async function startParts(start: Start, options: InstanceOptions): Promise<Omit<Instance, 'stop' | 'pids'>> {
@@ -116,7 +120,7 @@ async function startParts(start: Start, options: InstanceOptions): Promise<Omit<
   };
   const url = await startApi(start, commands.api, port, variables);
   await start.keep(childService(start, 'worker', () => ({ ...commands.worker, variables })));
-  return { url, apiKey, folder, redis, simulated: model.simulated };
+  return { url, host: config.environment.CREWBOARD_HOST, apiKey, folder, redis, simulated: model.simulated };
 }
 
 /**
@@ -125,7 +129,7 @@ async function startParts(start: Start, options: InstanceOptions): Promise<Omit<
  */
 export async function startInstance(options: InstanceOptions, signal: AbortSignal): Promise<Instance> {
   const { config, report, backoff } = options;
-  const folder = await createDataFolder(config.dataDir);
+  const folder = await createDataFolder(config.dataDir, report);
   const unlock = await lockFolder(folder);
   const start = beginStart({ config, folder, signal, report, backoff });
   start.onUndo(unlock);

@@ -31,6 +31,11 @@ function parseEntry(line: string): z.infer<typeof Entry> | undefined {
   }
 }
 
+/** True for a structured entry of level warn or above: what other lines are worth, nobody can tell. */
+export function isWarning(line: string): boolean {
+  return (parseEntry(line)?.level ?? 0) >= WARN_LEVEL;
+}
+
 /** True for a line that tells nothing about why a process ended. */
 function isRoutine(line: string): boolean {
   return line.trim() === '' || (parseEntry(line)?.level ?? WARN_LEVEL) < WARN_LEVEL;

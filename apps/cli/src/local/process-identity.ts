@@ -8,16 +8,22 @@ export const ProcessIdentity = z.strictObject({
 });
 export type ProcessIdentity = z.infer<typeof ProcessIdentity>;
 
-/** When the process began, in clock ticks since boot (Linux), or undefined where the system doesn't say. */
-async function beginOf(pid: number): Promise<string | undefined> {
+const ENDED = 'Z';
+
+/**
+ * Its state and when it began, in clock ticks since boot (Linux); undefined where the system doesn't say. A process
+ * that has ended may still be listed (`Z`), until its parent has asked how.
+ */
+async function lookAt(pid: number): Promise<{ state: string | undefined; began: string | undefined }> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  // The second field is the program's name in brackets and may hold spaces; field 22 counts from after it.
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  // The second field is the program's name in brackets and may hold spaces; fields 3 and 22 count from after it.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { state: fields?.[0], began: fields?.[19] };
 }
 
 /** Returns the identity of `pid` (default: this process). */
 export async function identify(pid: number = process.pid): Promise<ProcessIdentity> {
-  const began = await beginOf(pid);
+  const { began } = await lookAt(pid);
   return began === undefined ? { pid } : { pid, began };
 }
 
@@ -34,7 +40,7 @@ export function exists(pid: number): boolean {
 /** True when that very process still runs: a reused process ID doesn't count, where the system lets us tell. */
 export async function isRunning(identity: ProcessIdentity): Promise<boolean> {
   if (!exists(identity.pid)) return false;
-  if (identity.began === undefined) return true;
-  const began = await beginOf(identity.pid);
-  return began === undefined || began === identity.began;
+  const { state, began } = await lookAt(identity.pid);
+  if (state === ENDED) return false;
+  return identity.began === undefined || began === undefined || began === identity.began;
 }

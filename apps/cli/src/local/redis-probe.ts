@@ -11,7 +11,7 @@ export interface RedisFacts {
 }
 
 /** A server that hangs must not hold up the stop; one that is busy goes on with its shutdown unobserved. */
-const SHUTDOWN_ANSWERS_WITHIN_MS = 1000;
+const ANSWERS_WITHIN_MS = 1000;
 const MIN_VERSION = [6, 2] as const;
 
 function infoField(info: string, name: string): string | undefined {
@@ -81,17 +81,33 @@ export async function probeRedis(url: string, options: ProbeOptions): Promise<Re
   }
 }
 
-/** Sends SHUTDOWN: the server completes its append-only file and ends. Never rejects. */
-export async function shutDownRedis(url: string): Promise<void> {
+/** A connection for one command to a server that should answer at once. */
+function connectOnce(url: string): Redis {
   const redis = new Redis(url, {
     lazyConnect: true,
     maxRetriesPerRequest: 1,
     retryStrategy: () => null,
-    connectTimeout: SHUTDOWN_ANSWERS_WITHIN_MS,
-    commandTimeout: SHUTDOWN_ANSWERS_WITHIN_MS,
+    connectTimeout: ANSWERS_WITHIN_MS,
+    commandTimeout: ANSWERS_WITHIN_MS,
     disconnectTimeout: 50,
   });
   redis.on('error', () => {});
+  return redis;
+}
+
+/** Gives a running server that has none a password. Rejects when it does not take it. */
+export async function setPassword(url: string, password: string): Promise<void> {
+  const redis = connectOnce(url);
+  try {
+    await redis.config('SET', 'requirepass', password);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Sends SHUTDOWN: the server completes its append-only file and ends. Never rejects. */
+export async function shutDownRedis(url: string): Promise<void> {
+  const redis = connectOnce(url);
   // The server answers by closing the connection, which ioredis reports as an error.
   await redis.shutdown().catch(() => {});
   redis.disconnect();
@@ -100,6 +116,15 @@ export async function shutDownRedis(url: string): Promise<void> {
 /** True when a server with this policy may drop keys: a board in it would lose tasks without a trace. */
 export function mayEvict(facts: RedisFacts): boolean {
   return facts.maxmemoryPolicy !== undefined && facts.maxmemoryPolicy !== 'noeviction';
+}
+
+/** Throws `unavailable` when the local server may drop keys. */
+export function refuseEviction(facts: RedisFacts): void {
+  if (!mayEvict(facts)) return;
+  throw new CrewboardError(
+    'unavailable',
+    `the local Redis has maxmemory-policy ${facts.maxmemoryPolicy} and may drop tasks: set it to noeviction`,
+  );
 }
 
 /** Throws `unavailable` when the server is older than Crewboard needs (6.2). */

@@ -1,24 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { CrewboardError } from '@crewboard/contracts';
-import { z } from 'zod';
+import { CrewboardError, newSecret } from '@crewboard/contracts';
 import { endOf, stopChild } from './child.ts';
 import { readState, writeState } from './data-folder.ts';
 import { type LogFile, readableLogLine } from './log-file.ts';
 import { freePort, isPortFree } from './ports.ts';
-import { exists } from './process-identity.ts';
-import { checkVersion, mayEvict, probeRedis, type RedisFacts, shutDownRedis } from './redis-probe.ts';
-import { endsInTime, type ProcessEnd, type Running } from './running.ts';
-
-/** A redis-server that keeps the data folder's data. */
-export interface RedisServer extends Running {
-  url: string;
-  version: string | undefined;
-  /** True when it was left over by a supervisor that was killed. */
-  adopted: boolean;
-}
+import { adoptLeftOver, LOADS_WITHIN_MS, type RedisServer } from './redis-left-over.ts';
+import { checkVersion, probeRedis, refuseEviction, shutDownRedis } from './redis-probe.ts';
+import { localUrl, RedisState } from './redis-state.ts';
+import { endWithThisProcess } from './redis-watch.ts';
+import { endsInTime } from './running.ts';
 
 export interface RedisServerOptions {
   /** Where it keeps its append-only file; at most one server ever runs on it. */
@@ -28,97 +20,41 @@ export interface RedisServerOptions {
   path?: string | undefined;
 }
 
-/** Written before the server starts, so that it is found again whenever this process dies. */
-const RedisState = z.strictObject({ port: z.number().int().min(1).max(65_535) });
 const PROGRAMS = ['redis-server', 'valkey-server'];
-/** Reading a large append-only file takes its time. */
-const LOADS_WITHIN_MS = 120_000;
-const LEFT_OVER_ANSWERS_WITHIN_MS = 10_000;
-const POLL_MS = 500;
 
-const urlOf = (port: number) => `redis://127.0.0.1:${port}`;
-
-/** Resolves when the process `pid`, which is no child of ours, is gone. */
-async function goneEventually(pid: number, log: LogFile): Promise<ProcessEnd> {
-  while (exists(pid)) await wait(POLL_MS, undefined, { ref: false });
-  return { reason: 'it is gone', lastLines: log.lastLines() };
-}
-
-function refuseEviction(facts: RedisFacts): void {
-  if (!mayEvict(facts)) return;
-  throw new CrewboardError(
-    'unavailable',
-    `the local Redis has maxmemory-policy ${facts.maxmemoryPolicy} and may drop tasks: set it to noeviction`,
-  );
-}
-
-async function adopt(
-  port: number,
-  dir: string,
-  log: LogFile,
-  signal: AbortSignal,
-): Promise<RedisServer | undefined> {
-  // A free port means that there is no server; a taken one may be a server that is still starting.
-  if (await isPortFree(port)) return undefined;
-  const url = urlOf(port);
-  const facts = await probeRedis(url, { withinMs: LEFT_OVER_ANSWERS_WITHIN_MS, signal }).catch(
-    () => undefined,
-  );
-  if (facts?.dir !== dir || facts.pid === undefined) return undefined;
-  refuseEviction(facts);
-  await probeRedis(url, { withinMs: LOADS_WITHIN_MS, waitForLoading: true, signal });
-  const { pid } = facts;
-  const ended = goneEventually(pid, log);
-  return {
-    pid,
-    url,
-    version: facts.version,
-    adopted: true,
-    ended,
-    async stop(how) {
-      await shutDownRedis(url);
-      if (!(await endsInTime(ended, how)) && exists(pid)) process.kill(pid, 'SIGKILL');
-    },
-  };
-}
-
-function launch(program: string, port: number, options: RedisServerOptions): ChildProcess {
+/** The server's configuration file; values are quoted as Redis reads them. */
+function configuration(state: Required<RedisState>, dir: string): string {
   const settings: Record<string, string> = {
-    port: String(port),
+    port: String(state.port),
     bind: '127.0.0.1',
-    dir: options.dir,
+    requirepass: state.password,
+    dir,
     appendonly: 'yes',
     appendfsync: 'everysec',
     save: '',
     'maxmemory-policy': 'noeviction',
     daemonize: 'no',
   };
-  const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  const child = spawn(program, args, {
+  const quoted = (value: string) => `"${value.replace(/["\\]/g, '\\$&').replaceAll('\n', '\\n')}"`;
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} ${quoted(value)}\n`)
+    .join('');
+}
+
+/** Starts the program with its configuration on stdin: a command line, which everybody sees, would tell the password. */
+function launch(program: string, state: Required<RedisState>, options: RedisServerOptions): ChildProcess {
+  const child = spawn(program, ['-'], {
     ...(options.path === undefined ? {} : { env: { PATH: options.path } }),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     // Out of the terminal's process group: Ctrl-C must end Redis last, not first.
     detached: true,
   });
+  // A program that ends before it has read it all is told by its own end.
+  child.stdin.on('error', () => {});
+  child.stdin.end(configuration(state, options.dir));
   child.stdout.on('data', options.log.write);
   child.stderr.on('data', options.log.write);
   return child;
-}
-
-/**
- * Ends the server `pid` when this process dies in any way, also by kill -9, which no handler of ours would see: a
- * shell waits for the end of a pipe whose other end only this process holds. Returns how to call that off.
- * A server that is left over all the same is taken over by the next start.
- */
-function endWithThisProcess(pid: number): () => void {
-  const watch = spawn('/bin/sh', ['-c', 'read -r _; kill "$0"', String(pid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    // Out of the terminal's process group, like the server.
-    detached: true,
-  });
-  watch.on('error', () => {});
-  watch.unref();
-  return () => watch.kill('SIGKILL');
 }
 
 /** Resolves to the child, or to undefined when there is no such program on PATH. */
@@ -133,16 +69,16 @@ function spawned(child: ChildProcess): Promise<ChildProcess | undefined> {
 
 async function startNew(
   program: string,
-  port: number,
+  state: Required<RedisState>,
   options: RedisServerOptions,
   signal: AbortSignal,
 ): Promise<RedisServer | undefined> {
-  const launched = launch(program, port, options);
+  const launched = launch(program, state, options);
   const ended = endOf(launched, options.log);
   const child = await spawned(launched);
   if (child?.pid === undefined) return undefined;
-  ended.then(endWithThisProcess(child.pid));
-  const url = urlOf(port);
+  ended.then(await endWithThisProcess(child.pid, options.dir));
+  const url = localUrl(state.port, state.password);
   const giveUp = new AbortController();
   ended.then(() => giveUp.abort());
   try {
@@ -190,13 +126,18 @@ export async function startRedisServer(
   const dir = await realpath(options.dir);
   const stateFile = join(dir, 'redis.json');
   const kept = await readState(stateFile, RedisState);
-  const leftOver = kept && (await adopt(kept.port, dir, options.log, signal));
-  if (leftOver !== undefined) return leftOver;
-
+  const password = kept?.password ?? newSecret();
+  if (kept !== undefined) {
+    // First, for a server whose password nobody knows could be neither taken over nor stopped.
+    await writeState(stateFile, { ...kept, password });
+    const leftOver = await adoptLeftOver(kept, password, dir, options.log, signal);
+    if (leftOver !== undefined) return leftOver;
+  }
   const port = kept !== undefined && (await isPortFree(kept.port)) ? kept.port : await freePort();
-  await writeState(stateFile, { port });
+  const state = { port, password };
+  await writeState(stateFile, state);
   for (const program of PROGRAMS) {
-    const server = await startNew(program, port, { ...options, dir }, signal);
+    const server = await startNew(program, state, { ...options, dir }, signal);
     if (server !== undefined) return server;
   }
   return undefined;

@@ -1,9 +1,11 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CrewboardError } from '@crewboard/contracts';
+import { CrewboardError, newSecret } from '@crewboard/contracts';
+import { readConfig } from '../config.ts';
 import { CLI_FILE, startChild } from './child.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
+import { makeFolder } from './make-folder.ts';
 import { startRedisServer } from './redis-server.ts';
+import { localUrl } from './redis-state.ts';
 import type { Running } from './running.ts';
 
 export type RedisKind = 'server' | 'embedded';
@@ -22,8 +24,8 @@ export interface LocalRedisOptions {
   dir: string;
   /** Forces a kind; absent: a server from PATH when there is one, else the embedded one. */
   kind?: RedisKind | undefined;
-  /** The port of the embedded server: 0 takes a free one. */
-  embeddedPort?: number | undefined;
+  /** The URL of an embedded server that died: others know it, so the new one takes port and password from it. */
+  embeddedUrl?: string | undefined;
   /** The environment for children, whose PATH is searched; absent: that of this process. */
   variables?: Readonly<Record<string, string>> | undefined;
   /** Where its output goes; absent: `redis.log` in `dir`. */
@@ -36,12 +38,14 @@ async function startEmbedded(
   log: LogFile,
   signal: AbortSignal,
 ): Promise<LocalRedis> {
+  const url = options.embeddedUrl ?? localUrl(0, newSecret());
   const running = await startChild(
     {
       name: 'the embedded Redis',
       file: CLI_FILE,
-      args: ['embedded-redis', '--port', String(options.embeddedPort ?? 0)],
-      variables: options.variables,
+      args: ['embedded-redis', '--port', new URL(url).port],
+      // The password goes by the environment: everybody sees a command line.
+      variables: { ...(options.variables ?? readConfig().childVariables), REDIS_URL: url },
       log,
     },
     signal,
@@ -58,7 +62,7 @@ async function startEmbedded(
  * Throws `unavailable` when it can't be started or may evict keys.
  */
 export async function startLocalRedis(options: LocalRedisOptions): Promise<LocalRedis> {
-  await mkdir(options.dir, { recursive: true, mode: 0o700 });
+  await makeFolder(options.dir);
   const log = options.log ?? openLogFile(join(options.dir, 'redis.log'));
   const signal = options.signal ?? new AbortController().signal;
   if (options.kind !== 'embedded') {

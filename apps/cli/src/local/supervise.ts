@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { explain } from '../failure.ts';
 import { duration } from '../text.ts';
-import { readableLogLine } from './log-file.ts';
+import { isWarning, readableLogLine } from './log-file.ts';
 import type { ProcessEnd, Running, StopOptions } from './running.ts';
 
 /** Something that `up` keeps running. */
@@ -40,7 +40,8 @@ function reportEnd<R extends Running>(
   report: (line: string) => void,
 ): void {
   report(`${service.name} ended (${end.reason}); starting it again in ${duration(delayMs)}`);
-  for (const line of end.lastLines.slice(-SHOWN_LINES)) report(`  ${service.name}: ${readableLogLine(line)}`);
+  const warnings = end.lastLines.filter(isWarning).slice(-SHOWN_LINES);
+  for (const line of warnings) report(`  ${service.name}: ${readableLogLine(line)}`);
 }
 
 /**

@@ -1,0 +1,53 @@
+import { parseEnvironment } from '@crewboard/contracts';
+import { createEventHub, createService, settingsFrom } from '@crewboard/orchestrator';
+import { type BoardFixture, openBoardFixture } from '../support/board.ts';
+import { ADMIN_KEY, bearer, type OpenApp, openApp } from './open-app.ts';
+
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/** The application over the real service and Redis; nothing sweeps or drains behind the test's back. */
+export interface RealApp extends AsyncDisposable {
+  board: BoardFixture;
+  /** Sends one request with the admin key below `/v1/jobs`. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+async function sendTo({ url }: OpenApp, method: string, path: string, body: unknown, headers: object) {
+  const answer = await fetch(`${url}/v1/jobs${path}`, {
+    method,
+    headers: {
+      ...bearer(ADMIN_KEY),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const json: unknown = await answer.json();
+  if (!isRecord(json)) throw new Error(`no object: ${JSON.stringify(json)}`);
+  return { status: answer.status, body: json };
+}
+
+/** Opens it below a prefix of its own; `variables` are the server's environment. */
+export async function openRealApp(variables: Record<string, string> = {}): Promise<RealApp> {
+  const board = await openBoardFixture();
+  const { redis, prefix } = board.store;
+  const settings = settingsFrom(parseEnvironment({ ...variables, CREWBOARD_PREFIX: prefix }), process.cwd());
+  const silent = { debug() {}, info() {}, warn() {}, error() {} };
+  const hub = createEventHub(redis.duplicate(), board.boards, silent);
+  const app = await openApp({ service: createService({ boards: board.boards, redis, hub, settings }) });
+  return {
+    board,
+    send: (method, path, body, headers = {}) => sendTo(app, method, path, body, headers),
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      hub.close();
+      await board[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../apps/cli/src/program.ts';
+import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
+import { aJob, aTask, JOB_ID } from '../api/records.ts';
+import { recordedTerminal } from './support/terminal.ts';
+
+async function board(app: OpenApp, ...args: string[]) {
+  const terminal = recordedTerminal();
+  const variables = { CREWBOARD_URL: app.url, CREWBOARD_API_KEY: ADMIN_KEY };
+  const code = await runCli(['board', JOB_ID, ...args], terminal, variables);
+  return { code, out: terminal.out(), messages: terminal.messages };
+}
+
+test('shows the board of a job with titles made safe', async () => {
+  await using app = await openApp();
+  app.fake.job = aJob({ title: 'Docs\u001b[2J' });
+  app.fake.tasks = [aTask({ title: 'Read\nREADME \u202e' })];
+  const { code, out, messages } = await board(app);
+  expect(code).toBe(0);
+  expect(messages).toEqual([]);
+  expect(out).toBe(
+    `Docs\\u{1b}[2J\n${JOB_ID} running, 1 task: 1 pending (1 ready)\n[ ] #1 Read README \\u{202e}  ready\n`,
+  );
+});
+
+test('shows it as Markdown and, with either flag, as JSON', async () => {
+  await using app = await openApp();
+  const markdown = await board(app, '--format', 'md');
+  expect(markdown.out).toMatch(
+    /^# Summarise the docs\n\njob\\_[^\n]+\n\n- \[ \] #1 Summarise README.md \(ready\)\n$/,
+  );
+  const json = await board(app, '--json');
+  expect((await board(app, '--format', 'json')).out).toBe(json.out);
+  expect(JSON.parse(json.out)).toMatchObject({
+    jobId: JOB_ID,
+    status: 'running',
+    counts: { total: 1 },
+    tasks: [{ number: 1, title: 'Summarise README.md', readiness: { state: 'ready' } }],
+    more: 0,
+  });
+});
+
+test.each([
+  { args: ['--limit', '0'], says: 'must be a number from 1 to 10000' },
+  { args: ['--format', 'html'], says: 'Allowed choices are plain, ansi, md, json' },
+  { args: ['--by', 'owner'], says: 'Allowed choices are parent, status' },
+])('refuses $args', async ({ args, says }) => {
+  await using app = await openApp();
+  const { code, messages } = await board(app, ...args);
+  expect(code).toBe(2);
+  expect(messages.join()).toContain(says);
+});

@@ -1,0 +1,26 @@
+import { parseEnvironment } from '@crewboard/contracts';
+import { expect, test } from 'vitest';
+
+test.each([
+  ['CREWBOARD_PORT', 'foo', 'must be a whole number from 0 to 65535, got "foo"'],
+  ['CREWBOARD_PORT', '70000', 'must be a whole number from 0 to 65535, got "70000"'],
+  ['CREWBOARD_CONCURRENCY', '1.5', 'must be a whole number from 1 to 1000, got "1.5"'],
+  ['CREWBOARD_CONCURRENCY', '0x10', 'must be a whole number from 1 to 1000, got "0x10"'],
+  ['CREWBOARD_COMMANDS', 'on', 'must be off, sandbox or host, got "on"'],
+  ['CREWBOARD_URL', 'me:secret@host', 'must be a URL such as http://127.0.0.1:8080'],
+  ['REDIS_URL', 'http://me:secret@host', 'must be a URL such as redis://127.0.0.1:6379'],
+  ['CREWBOARD_API_KEY', 'short', 'must be at least 16 characters'],
+])('says what %s must be when it is "%s"', (name, value, expected) => {
+  expect(() => parseEnvironment({ [name]: value })).toThrow(`invalid_argument: ${name} ${expected}`);
+});
+
+test('repeats at most the beginning of a long value', () => {
+  expect(() => parseEnvironment({ CREWBOARD_PORT: 'x'.repeat(1000) })).toThrow(/got "x{60}…"$/);
+});
+
+test('takes an empty variable for an absent one, and numbers with spaces around', () => {
+  expect(parseEnvironment({ CREWBOARD_PORT: '', CREWBOARD_CONCURRENCY: ' 3 ' })).toMatchObject({
+    CREWBOARD_PORT: 7420,
+    CREWBOARD_CONCURRENCY: 3,
+  });
+});
