@@ -13,7 +13,9 @@ import { registerRoutes } from './register-routes.ts';
 import type { Route } from './route.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
+import { holderRoutes } from './routes/holders.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { personRoutes } from './routes/persons.ts';
 import { resultRoutes } from './routes/results.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { dropSilentConnectionsOnClose } from './silent-connections.ts';
@@ -51,6 +53,8 @@ export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_
   return [
     ...jobRoutes(service),
     ...taskRoutes(service),
+    ...holderRoutes(service),
+    ...personRoutes(service),
     ...eventRoutes(service, sseCommentMs),
     ...resultRoutes(service),
     ...healthRoutes(service),

@@ -1,5 +1,12 @@
 import { CrewboardError, type Environment } from '@crewboard/contracts';
-import { allQueues, composeCore, createEventHub, createService, settingsFrom } from '@crewboard/orchestrator';
+import {
+  allQueues,
+  awaitRedis,
+  composeCore,
+  createEventHub,
+  createService,
+  settingsFrom,
+} from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { readConfig } from './config.ts';
@@ -30,6 +37,10 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
     commandTimeout: COMMAND_TIMEOUT_MS,
+  });
+  await awaitRedis(redis, url).catch((error: unknown) => {
+    redis.disconnect();
+    throw error;
   });
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });

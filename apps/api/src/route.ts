@@ -28,7 +28,7 @@ export interface RequestParts<Params = unknown, Query = unknown, Headers = unkno
 }
 
 interface Described {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH';
   /** Fastify's notation: `/v1/jobs/:id`. */
   path: string;
   summary: string;

@@ -32,6 +32,8 @@ export async function runInForeground(
     if (ending.signal.aborted) process.exit(1);
     ending.abort();
   };
+  // From the first wish to end on, whatever hangs: a start that waits for something gone, or a stop.
+  ending.signal.addEventListener('abort', () => setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref());
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   for (const name of signals) process.on(name, onSignal);
   process.once('disconnect', () => ending.abort());
@@ -40,7 +42,6 @@ export async function runInForeground(
     const running = await start();
     await tellSupervisor({ type: 'ready', ...(running.url === undefined ? {} : { url: running.url }) });
     if (!ending.signal.aborted) await once(ending.signal, 'abort');
-    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
     await running.stop();
   } catch (error) {
     await tellSupervisor({ type: 'failed', detail: explain(error) });

@@ -1,2 +1,3 @@
-export { runWorker } from './main.ts';
+export type { DoctorRun } from './doctor.ts';
+export { runDoctor, runWorker } from './main.ts';
 export { startWorker, type WorkerConnections } from './worker.ts';

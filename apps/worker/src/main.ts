@@ -1,8 +1,10 @@
+import type { DoctorReport } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
-import { providersOf, settingsFrom } from '@crewboard/orchestrator';
+import { awaitRedis, providersOf, settingsFrom } from '@crewboard/orchestrator';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { readConfig } from './config.ts';
+import { type DoctorRun, examineBoards } from './doctor.ts';
 import { startWorker } from './worker.ts';
 
 /**
@@ -35,6 +37,7 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
     for (const connection of Object.values(connections)) connection.disconnect();
   };
   try {
+    await awaitRedis(connections.boards, url);
     const worker = await startWorker(settings, connections, log);
     return {
       async stop() {
@@ -44,5 +47,36 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
   } catch (error) {
     disconnect();
     throw error;
+  }
+}
+
+/** A Redis that does not answer by then is taken for gone: somebody waits at a terminal. */
+const CONNECT_WITHIN_MS = 5000;
+
+/**
+ * Looks over the boards of the Redis at `redisUrl` on a connection of its own; see {@link examineBoards}.
+ * Throws `unavailable` when that Redis can't be reached.
+ */
+export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGenerator<DoctorReport> {
+  const redis = new Redis(run.redisUrl, {
+    lazyConnect: true,
+    connectTimeout: CONNECT_WITHIN_MS,
+    // Else a connection that never was holds the process for 2 s.
+    disconnectTimeout: 50,
+    maxRetriesPerRequest: 1,
+    retryStrategy: () => null,
+  });
+  let why = '';
+  redis.on('error', (error) => {
+    why = ` (${error.message})`;
+  });
+  try {
+    await redis.connect().catch((cause: unknown) => {
+      const { host } = new URL(run.redisUrl);
+      throw new CrewboardError('unavailable', `the Redis at ${host} can't be reached${why}`, {}, { cause });
+    });
+    yield* examineBoards(redis, run);
+  } finally {
+    redis.disconnect();
   }
 }

@@ -115,7 +115,7 @@ export function holderService({ boards, settings, notes, guard }: HolderDependen
 
     noteTask: (scope, jobId, taskId, { text, progress, ...call }) =>
       change(scope, jobId, taskId, call, ({ hold, requestId }) =>
-        boards.note(hold, requestId, text, { progress }),
+        boards.note(hold, requestId, text, { progress, version: call.version }),
       ),
 
     // The board itself compares the version of a submit, and says what has changed since.

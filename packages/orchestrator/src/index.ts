@@ -1,3 +1,4 @@
+export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { type Core, composeCore } from './core.ts';
 export { createService, type ServiceDependencies } from './create-service.ts';
