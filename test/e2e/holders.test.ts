@@ -261,7 +261,7 @@ test('a holder fails a task as often as it may, and the reasons reach the next a
   };
   const first = await fail('no idea');
   expect(first.task).toMatchObject({ status: 'pending', failures: 1, readiness: { state: 'scheduled' } });
-  await expect.poll(async () => (await job.task('a')).readiness?.state).toBe('ready');
+  await expect.poll(async () => (await job.task('a')).readiness?.state, { timeout: 20_000 }).toBe('ready');
   const second = await fail('out of time', { class: 'timeout' });
   expect(second.earlierAttempts).toEqual([
     { attempt: 1, outcome: 'failed', class: 'model', reason: 'no idea' },

@@ -1,20 +1,18 @@
 import {
-  AddTasksAnswer,
   type BoardEvent,
   EventList,
   Job,
   type JobBody,
   JobList,
   JobResult,
-  type NewTask,
   Ready,
   ResultLine,
   SubmitAnswer,
-  Task,
-  TaskList,
-  type TaskListQuery,
 } from '@crewboard/contracts';
+import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
+import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import { type TaskCalls, taskCalls } from './tasks.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export interface ClientOptions {
@@ -28,21 +26,6 @@ export interface ClientOptions {
   /** The longest silence on a stream, 45 s by default (the server breaks it every 15 s). */
   idleMs?: number;
   reconnect?: Partial<Reconnect>;
-}
-
-/** What every call takes. */
-export interface CallOptions {
-  signal?: AbortSignal;
-}
-
-export interface WriteOptions extends CallOptions {
-  /** The same key and body again is the same request: at most one job or batch comes of it. */
-  idempotencyKey?: string;
-}
-
-export interface Page {
-  cursor?: string;
-  limit?: number;
 }
 
 /**
@@ -60,11 +43,7 @@ export interface Client {
     /** One line a task in plan order, as they come. */
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
   };
-  tasks: {
-    list(jobId: string, query?: TaskListQuery, options?: CallOptions): Promise<TaskList>;
-    get(jobId: string, taskId: string, options?: CallOptions): Promise<Task>;
-    add(jobId: string, tasks: NewTask[], options?: WriteOptions): Promise<AddTasksAnswer>;
-  };
+  tasks: TaskCalls;
   /** Follows a job live, resuming over broken connections, until its terminal event. */
   events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
   /** A page of the log that `events` follows. */
@@ -77,23 +56,6 @@ export interface Client {
 }
 
 const RECONNECT: Reconnect = { tries: 10, baseMs: 250, maxMs: 10_000 };
-
-function withQuery(path: string, query: object): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined) search.append(name, String(one));
-    }
-  }
-  const text = search.toString();
-  return text === '' ? path : `${path}?${text}`;
-}
-
-const jobPath = (jobId: string): string => `/v1/jobs/${encodeURIComponent(jobId)}`;
-
-function writeHeaders({ idempotencyKey }: WriteOptions): Record<string, string> {
-  return idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-}
 
 async function* readResults(
   transport: Transport,
@@ -124,23 +86,6 @@ function jobCalls(transport: Transport): Client['jobs'] {
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
-  };
-}
-
-function taskCalls(transport: Transport): Client['tasks'] {
-  return {
-    list: (jobId, query = {}, { signal } = {}) =>
-      transport.json(TaskList, { path: withQuery(`${jobPath(jobId)}/tasks`, query), signal }),
-    get: (jobId, taskId, { signal } = {}) =>
-      transport.json(Task, { path: `${jobPath(jobId)}/tasks/${encodeURIComponent(taskId)}`, signal }),
-    add: (jobId, tasks, options = {}) =>
-      transport.json(AddTasksAnswer, {
-        method: 'POST',
-        path: `${jobPath(jobId)}/tasks`,
-        body: { tasks },
-        headers: writeHeaders(options),
-        signal: options.signal,
-      }),
   };
 }
 

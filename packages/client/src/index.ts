@@ -1,9 +1,4 @@
-export {
-  type CallOptions,
-  type Client,
-  type ClientOptions,
-  createClient,
-  type Page,
-  type WriteOptions,
-} from './client.ts';
+export type { CallOptions, Page, WriteOptions } from './call-options.ts';
+export { type Client, type ClientOptions, createClient } from './client.ts';
 export type { FollowOptions, Reconnect } from './follow.ts';
+export type { TaskCalls } from './tasks.ts';

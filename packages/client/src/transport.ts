@@ -18,7 +18,7 @@ export interface TransportOptions {
 export interface Request {
   /** Below the base URL, with its query: `/v1/jobs?limit=5`. */
   path: string;
-  method?: 'GET' | 'POST';
+  method?: 'GET' | 'POST' | 'PATCH';
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
