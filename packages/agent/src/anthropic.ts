@@ -48,13 +48,30 @@ async function readReply(response: Response, apiKey: string, heard: () => void):
   return reader.reply;
 }
 
+export interface ModelCallOptions {
+  /** Where the Messages API is, such as `https://api.anthropic.com`. */
+  baseUrl: string;
+  apiKey: string;
+  /** The longest silence, from the request on. */
+  idleMs: number;
+  /** Another `fetch` than the global one. */
+  fetch?: typeof fetch;
+}
+
 /**
  * Makes the real model call over `@anthropic-ai/sdk`: streamed, without the SDK's retries. A stream that is silent
  * for more than `idleMs`, from the request on, is given up as `transient`.
  */
-export function createModelCall(options: { baseUrl: string; apiKey: string; idleMs: number }): ModelCall {
+export function createModelCall(options: ModelCallOptions): ModelCall {
   const { baseUrl, apiKey, idleMs } = options;
-  const client = new Anthropic({ baseURL: baseUrl, apiKey, maxRetries: 0, timeout: idleMs, logLevel: 'off' });
+  const client = new Anthropic({
+    baseURL: baseUrl,
+    apiKey,
+    maxRetries: 0,
+    timeout: idleMs,
+    logLevel: 'off',
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
   return async (request, { signal }) => {
     const call = linkAbort(signal);
     const silence = new ModelCallError('transient', `nothing came from the model for ${idleMs} ms`);

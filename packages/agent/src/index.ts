@@ -1,5 +1,5 @@
 export type { AgentEnd, AgentEvent, AgentLimits, AgentOptions, AgentOutcome } from './agent.ts';
-export { createModelCall } from './anthropic.ts';
+export { createModelCall, type ModelCallOptions } from './anthropic.ts';
 export { runAgent } from './loop.ts';
 export { OUTCOME_UNKNOWN, toMessages } from './messages.ts';
 export {

@@ -1,7 +1,7 @@
 import type { Evidence, FailureClass, JsonValue } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { explainStale } from './changed-since.ts';
+import { withChangedSince } from './changed-since.ts';
 import type { Hold } from './holder-calls.ts';
 import { withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
@@ -44,10 +44,9 @@ export function attemptEnds(io: BoardIo) {
       });
       const stored = Object.keys(output).length === 0 ? '' : JSON.stringify(output);
       const args = [hold.taskId, hold.token, requestId, version, outcome, stored, then];
-      const reply = await io
-        .run(hold.jobId, 'submit', args)
-        .then((answer) => parseReply(answer, VersionReply))
-        .catch((error: unknown) => explainStale(io, hold.jobId, error, [{ taskId: hold.taskId, version }]));
+      const reply = await withChangedSince(io, hold, version, async () =>
+        parseReply(await io.run(hold.jobId, 'submit', args), VersionReply),
+      );
       return { version: reply[1], already: reply[0] === 'already' };
     },
 
@@ -65,37 +64,27 @@ export function attemptEnds(io: BoardIo) {
         infraStrikes: number;
       },
     ): Promise<void> {
-      parseReply(
-        await io.run(hold.jobId, 'fail', [
-          hold.taskId,
-          hold.token,
-          requestId,
-          failure.class,
-          failure.reason,
-          failure.retryable ? 1 : 0,
-          failure.delayMs,
-          failure.version ?? '',
-          failure.infraStrikes,
-        ]),
-        VersionReply,
+      const args = [
+        hold.taskId,
+        hold.token,
+        requestId,
+        failure.class,
+        failure.reason,
+        failure.retryable ? 1 : 0,
+        failure.delayMs,
+        failure.version ?? '',
+        failure.infraStrikes,
+      ];
+      await withChangedSince(io, hold, failure.version, async () =>
+        parseReply(await io.run(hold.jobId, 'fail', args), VersionReply),
       );
     },
 
     /** Gives the task back at once; not a failure. */
     async release(hold: Hold, requestId: string, reason: string, version?: number): Promise<void> {
-      parseReply(
-        await io.run(hold.jobId, 'release', [
-          hold.taskId,
-          hold.token,
-          requestId,
-          'released',
-          0,
-          '',
-          reason,
-          0,
-          version ?? '',
-        ]),
-        VersionReply,
+      const args = [hold.taskId, hold.token, requestId, 'released', 0, '', reason, 0, version ?? ''];
+      await withChangedSince(io, hold, version, async () =>
+        parseReply(await io.run(hold.jobId, 'release', args), VersionReply),
       );
     },
 

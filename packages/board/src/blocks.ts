@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { type BlockKind, CrewboardError, type NewTask, type TaskId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { refuseCycles } from './graph.ts';
+import { withChangedSince } from './changed-since.ts';
+import { checkGraph } from './graph.ts';
 import type { Hold } from './holder-calls.ts';
 import { prepareTask } from './new-tasks.ts';
 import { parseDependencies } from './records.ts';
@@ -19,12 +20,11 @@ const TRIES = 8;
 
 /** What a holder asks of others: an answer, another task first, a task that is not planned. */
 export function holderRequests(io: BoardIo) {
-  async function graphWith(hold: Hold, on: string): Promise<string> {
+  async function graphWith(hold: Hold, on: string) {
     const [, board] = parseReply(await io.run(hold.jobId, 'read_job', []), BoardReply);
     const stored = await io.guard(() => io.redis.hget(io.keys.board(hold.jobId, 'deps'), hold.taskId));
     const above = parseDependencies(stored ?? '').map((edge) => edge.task);
-    await refuseCycles(io, hold.jobId, new Map([[hold.taskId, [...above, on]]]));
-    return board.graph;
+    return checkGraph(io, hold.jobId, new Map([[hold.taskId, [...above, on]]]), board.graph);
   }
 
   return {
@@ -51,10 +51,13 @@ export function holderRequests(io: BoardIo) {
         );
       }
       for (let tries = 0; tries < TRIES; tries++) {
-        const graph = on === '' ? '' : await graphWith(hold, on);
+        const { graph, cycle } = on === '' ? { graph: '' } : await graphWith(hold, on);
         const args = [hold.taskId, hold.token, requestId, version, kind, reason, question, on, graph];
-        const reply = parseReply(await io.run(hold.jobId, 'block', args), BlockReply);
+        const reply = await withChangedSince(io, hold, block.version, async () =>
+          parseReply(await io.run(hold.jobId, 'block', args), BlockReply),
+        );
         if (reply[0] !== 'graph') return;
+        if (cycle !== undefined) throw cycle;
       }
       throw new CrewboardError(
         'unavailable',

@@ -44,3 +44,17 @@ export async function explainStale(
     retry: error.retry,
   });
 }
+
+/** Runs a holder's call; a `stale_version` of it says what changed since the version `seen`, where one was named. */
+export async function withChangedSince<T>(
+  io: BoardIo,
+  { jobId, taskId }: { jobId: string; taskId: string },
+  seen: number | undefined,
+  call: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    return await explainStale(io, jobId, error, seen === undefined ? [] : [{ taskId, version: seen }]);
+  }
+}

@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { explainStale } from './changed-since.ts';
-import { refuseCycles } from './graph.ts';
+import { checkGraph } from './graph.ts';
 import {
   defaultPolicy,
   orderBatch,
@@ -141,6 +141,12 @@ function prepareEdit(
   };
 }
 
+/** The name under which a call is remembered: the lead's and people's never meet. */
+function nameOf({ lead, idempotencyKey }: ChangeInput): string | undefined {
+  if (lead !== undefined) return `lead/${lead.requestId}`;
+  return idempotencyKey === undefined ? undefined : `person/${idempotencyKey}`;
+}
+
 /** A task that stands in two changes of one batch would be changed at a version that nobody saw. */
 function refuseTwice(input: ChangeInput): void {
   const seen = new Set<string>();
@@ -212,7 +218,7 @@ export function boardChanges(io: BoardIo) {
     const request = {
       by: input.by,
       token: input.lead?.token,
-      requestId: input.lead?.requestId ?? input.idempotencyKey,
+      requestId: nameOf(input),
       hash: createHash('sha256')
         .update(JSON.stringify([adds, edits, cancels, reopens]))
         .digest('base64'),
@@ -221,12 +227,12 @@ export function boardChanges(io: BoardIo) {
       const prepared = adds.map((task) => prepareTask(task, input.by, input));
       orderBatch(prepared);
       const edges = await newEdges(io, jobId, input, prepared);
-      const graph = edges.size > 0 ? await graphOf(jobId) : '';
-      await refuseCycles(io, jobId, edges);
+      const { graph, cycle } = await checkGraph(io, jobId, edges, edges.size > 0 ? await graphOf(jobId) : '');
       const planned = await runPlan(io, jobId, { ...request, graph }, prepared, changes).catch(
         (error: unknown) => explainStale(io, jobId, error, [...edits, ...cancels, ...reopens]),
       );
       if (typeof planned === 'object') return planned;
+      if (planned === 'graph' && cycle !== undefined) throw cycle;
     }
     throw new CrewboardError(
       'unavailable',

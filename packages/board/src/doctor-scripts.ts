@@ -95,8 +95,8 @@ const MEMBERS_MOST = 500;
 const FIELDS_ABOUT = 100;
 
 /** The scripts of one run over one board; with `repair` each puts right what it finds, in itself. */
-export function doctorScripts(io: BoardIo, jobId: string, options: { repair: boolean; leaseMs: number }) {
-  const mend = options.repair ? 1 : 0;
+export function doctorScripts(io: BoardIo, jobId: string, repair: boolean) {
+  const mend = repair ? 1 : 0;
   return {
     async begin() {
       const reply = parseReply(await io.run(jobId, 'doctor_begin', []), BeginReply);
@@ -104,7 +104,7 @@ export function doctorScripts(io: BoardIo, jobId: string, options: { repair: boo
       return { kind: 'ok' as const, status: reply[1], isEnded: reply[2] > 0 };
     },
     async tasks(after: number) {
-      const args = [mend, after, TASKS_MOST, options.leaseMs, EDGES_MOST];
+      const args = [mend, after, TASKS_MOST, EDGES_MOST];
       const reply = parseReply(await io.run(jobId, 'doctor_tasks', args), TasksReply);
       return { findings: reply[1], tasks: reply[2], last: reply[3], asOf: reply[4] };
     },
@@ -127,8 +127,7 @@ export function doctorScripts(io: BoardIo, jobId: string, options: { repair: boo
       return { findings: reply[1], cursor: reply[2] };
     },
     async board(outboxMs: number) {
-      const args = [mend, outboxMs, options.leaseMs];
-      const reply = parseReply(await io.run(jobId, 'doctor_board', args), BoardReply);
+      const reply = parseReply(await io.run(jobId, 'doctor_board', [mend, outboxMs]), BoardReply);
       return { findings: reply[1], outbox: reply[2], lead: reply[3], asOf: reply[4], endedAgoMs: reply[5] };
     },
   };

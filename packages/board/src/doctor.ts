@@ -21,18 +21,12 @@ export interface DoctorOptions {
   repair?: boolean | undefined;
   /** Older outbox entries are findings: nobody hands on. Default 60 s. */
   outboxMs?: number | undefined;
-  /**
-   * The lease that a repair gives a holder whose own is gone, default 15 min: long enough for any holder that is alive
-   * to renew it. Then the sweep ends the attempt.
-   */
-  leaseMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** Findings that a report holds: one damage may show in every task of a board. */
 const FINDINGS_MOST = 1000;
 const OUTBOX_MS = 60_000;
-const LEASE_MS = 15 * 60_000;
 /** What an edge adds to the unmet counter, by its state; as in lua/lib/flow.lua. */
 const UNITS: Record<string, number> = { u: 1, l: 16_777_216, m: 0 };
 
@@ -167,8 +161,8 @@ export function doctor(io: BoardIo) {
      * `unavailable`. A board in a newer format is one finding, `format`.
      */
     async examine(jobId: string, options: DoctorOptions = {}): Promise<DoctorReport> {
-      const { repair = false, outboxMs = OUTBOX_MS, leaseMs = LEASE_MS, signal } = options;
-      const scripts = doctorScripts(io, jobId, { repair, leaseMs });
+      const { repair = false, outboxMs = OUTBOX_MS, signal } = options;
+      const scripts = doctorScripts(io, jobId, repair);
       const begin = await scripts.begin();
       const report: DoctorReport = { jobId, tasks: 0, findings: [], more: 0, remaining: 0 };
       const walk: Walk = { scripts, signal, report, states: [], listed: new Map(), counters: new Map() };

@@ -9,12 +9,35 @@ const LOOKED_AT_MOST = 200_000;
 /** Edges that a change would bring: task ID to the IDs it will depend on. */
 export type NewEdges = ReadonlyMap<string, readonly string[]>;
 
+/** A graph version that no board has: the script refuses or repeats as it would anyway, and changes nothing. */
+const NO_GRAPH = 'cycle';
+
+/**
+ * Checks for cycles before a change, but leaves the word to the script where that refuses for another reason, for
+ * token, repeat and version come first. Answers the graph version for the script, and the cycle that it must not
+ * get past.
+ */
+export async function checkGraph(
+  io: BoardIo,
+  jobId: string,
+  changed: NewEdges,
+  graph: string,
+): Promise<{ graph: string; cycle?: CrewboardError }> {
+  try {
+    await refuseCycles(io, jobId, changed);
+    return { graph };
+  } catch (error) {
+    if (!(error instanceof CrewboardError) || error.code !== 'dependency_cycle') throw error;
+    return { graph: NO_GRAPH, cycle: error };
+  }
+}
+
 /**
  * Checks that `changed` tasks with their new dependencies close no cycle, by walking up from each over stored and new
  * edges, in slices. The script compares the graph version afterwards, so a graph that moved meanwhile is checked again.
  * Throws `dependency_cycle` with the path.
  */
-export async function refuseCycles(io: BoardIo, jobId: string, changed: NewEdges): Promise<void> {
+async function refuseCycles(io: BoardIo, jobId: string, changed: NewEdges): Promise<void> {
   for (const [target, first] of changed) {
     const cameFrom = new Map<string, string>(first.map((id) => [id, target]));
     for (let frontier = [...first]; frontier.length > 0; ) {

@@ -1,6 +1,7 @@
 import { isoTime, type Owner, type Task } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { withChangedSince } from './changed-since.ts';
 import { toTask, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
 import { TaskRow } from './rows.ts';
@@ -9,7 +10,9 @@ const ClaimReply = z.union([
   z.tuple([z.enum(['ok', 'already']), z.string(), z.union([z.string(), z.number()]), TaskRow]),
   z.tuple([z.enum(['none', 'dropped'])]),
 ]);
-const HeartbeatReply = z.tuple([z.literal('ok'), z.coerce.number(), z.number(), z.number()]);
+const HeartbeatReply = z.tuple([z.literal('ok'), z.string(), z.number(), z.number()]);
+const CheckReply = z.tuple([z.enum(['ok', 'already'])]);
+const LeaseReply = z.tuple([z.literal('ok'), z.number(), z.number(), z.number()]);
 const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
 
 /** Proof of an attempt, sent with every call of its holder. */
@@ -69,16 +72,47 @@ export function holderCalls(io: BoardIo) {
       });
     },
 
-    /** Extends the lease. Answers its end, the task's version, and whether the job is being cancelled. */
+    /** The task that a claim from outside with this request ID got and still holds. */
+    async claimedBy(jobId: string, requestId: string): Promise<string | undefined> {
+      return z.string().parse(await io.run(jobId, 'claimed_by', [requestId])) || undefined;
+    },
+
+    /**
+     * Extends the lease by `leaseMs` from now; absent: by as much as it has (none for people). Answers its end, the
+     * task's version, and whether the job is being cancelled.
+     */
     async heartbeat(
       hold: Hold,
-      leaseMs: number,
-    ): Promise<{ leaseUntil: string; version: number; cancelling: boolean }> {
-      const [, leaseUntil, version, cancelling] = parseReply(
-        await io.run(hold.jobId, 'heartbeat', [hold.taskId, hold.token, leaseMs]),
-        HeartbeatReply,
+      leaseMs?: number,
+      seen?: number,
+    ): Promise<{ leaseUntil?: string; version: number; cancelling: boolean }> {
+      const args = [hold.taskId, hold.token, leaseMs ?? '', seen ?? ''];
+      const [, leaseUntil, version, cancelling] = await withChangedSince(io, hold, seen, async () =>
+        parseReply(await io.run(hold.jobId, 'heartbeat', args), HeartbeatReply),
       );
-      return { leaseUntil: isoTime(leaseUntil), version, cancelling: cancelling === 1 };
+      return withoutAbsent({
+        leaseUntil: leaseUntil === '' ? undefined : isoTime(Number(leaseUntil)),
+        version,
+        cancelling: cancelling === 1,
+      });
+    },
+
+    /**
+     * What the board says to a holder before it looks at what the holder wants, in the fixed order of refusals.
+     * `repeat`: the request was carried out before. Errors: `not_owner`, `lease_lost`, `terminal`, `stale_version`.
+     */
+    async checkHold(hold: Hold, requestId: string, seen?: number): Promise<'repeat' | 'current'> {
+      const args = [hold.taskId, hold.token, requestId, seen ?? ''];
+      const [word] = await withChangedSince(io, hold, seen, async () =>
+        parseReply(await io.run(hold.jobId, 'check_hold', args), CheckReply),
+      );
+      return word === 'already' ? 'repeat' : 'current';
+    },
+
+    /** A task's lease: its length in ms (0: none), its end (0: none) and Redis' time, both in ms. */
+    async leaseOf(jobId: string, taskId: string): Promise<{ leaseMs: number; until: number; now: number }> {
+      const [, leaseMs, until, now] = parseReply(await io.run(jobId, 'read_lease', [taskId]), LeaseReply);
+      return { leaseMs, until, now };
     },
 
     /**
@@ -103,7 +137,9 @@ export function holderCalls(io: BoardIo) {
         version,
         forLead ? 1 : 0,
       ];
-      parseReply(await io.run(hold.jobId, 'note', args), VersionReply);
+      await withChangedSince(io, hold, options.version, async () =>
+        parseReply(await io.run(hold.jobId, 'note', args), VersionReply),
+      );
     },
 
     /** Logs progress alone: the state of the holder's checklist. */

@@ -52,10 +52,13 @@ export function codesOf(
   const pending = [...READY_CODES, CODES.waiting, CODES.scheduled, CODES.unreachable, CODES.held];
   let codes: number[];
   if (filter.readiness === undefined) codes = [...pending, 10, 11, 12, 13, 14, 15];
-  else if (paused) codes = filter.readiness === 'held' ? pending : [];
-  else codes = filter.readiness === 'ready' ? READY_CODES : [CODES[filter.readiness]];
+  else if (paused) codes = filter.readiness === 'held' ? [...pending, CODES.proposal] : [];
+  else if (filter.readiness === 'ready') codes = READY_CODES;
+  // Proposals are held too, though they stand outside the counts.
+  else if (filter.readiness === 'held') codes = [CODES.held, CODES.proposal];
+  else codes = [CODES[filter.readiness]];
   if (filter.status === undefined) return codes;
-  const wanted = filter.status === 'pending' ? pending : [CODES[filter.status]];
+  const wanted = filter.status === 'pending' ? [...pending, CODES.proposal] : [CODES[filter.status]];
   return codes.filter((code) => wanted.includes(code));
 }
 

@@ -58,8 +58,11 @@ const SCRIPTS = {
   flip: { libraries: FLOW, keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
   claim: {
     libraries: [...FLOW, 'rows'],
-    keys: [...new Set<BoardKey>([...READING, 'index', 'window', 'due', 'attempts', 'outbox'])],
+    keys: [...new Set<BoardKey>([...READING, 'index', 'window', 'due', 'attempts', 'repeats', 'outbox'])],
   },
+  check_hold: { libraries: ['core', 'holder'], keys: ['hot', 'attempts', 'repeats'] },
+  read_lease: { libraries: ['core'], keys: ['hot', 'lease'] },
+  claimed_by: { libraries: [], keys: ['repeats'] },
   heartbeat: { libraries: ['core', 'holder'], keys: ['hot', 'lease', 'attempts', 'repeats'] },
   note: {
     libraries: HOLDER,

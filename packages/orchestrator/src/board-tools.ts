@@ -27,6 +27,7 @@ const VIEWS = {
   review: { status: 'in_review' },
   unreachable: { readiness: 'unreachable' },
   failed: { status: 'failed' },
+  proposed: { readiness: 'held' },
   done: { status: 'completed' },
   all: {},
 } as const;
@@ -55,7 +56,6 @@ export function createBoardListTool(boards: Boards, jobId: string): Tool<BoardLi
     async execute({ view = 'all', label, owner, cursor, limit = LIST_LINES }) {
       if (owner !== undefined)
         throw new CrewboardError('invalid_argument', 'owner is not supported yet: use view "active".');
-      if (view === 'proposed') return jsonAnswer({ counts: (await boards.job(jobId)).counts, tasks: [] });
       const after = cursor === undefined ? 0 : Number(cursor);
       if (!Number.isSafeInteger(after) || after < 0) {
         throw new CrewboardError(
@@ -72,7 +72,9 @@ export function createBoardListTool(boards: Boards, jobId: string): Tool<BoardLi
       const tasks = [];
       let bytes = 0;
       let nextCursor = page.nextAfter === undefined ? undefined : String(page.nextAfter);
-      for (const task of page.tasks) {
+      const wanted = (task: Task) =>
+        view !== 'proposed' || (task.readiness?.state === 'held' && task.readiness.cause === 'proposal');
+      for (const task of page.tasks.filter(wanted)) {
         const shown = line(task);
         bytes += Buffer.byteLength(JSON.stringify(shown)) + 1;
         if (bytes > LIST_BYTES && tasks.length > 0) {

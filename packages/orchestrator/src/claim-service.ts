@@ -71,10 +71,7 @@ async function toClaim(boards: Boards, jobId: string, { token, task, leaseUntil 
 }
 
 /** Claims over HTTP; see ClaimCalls. */
-export function claimService({ boards, settings, notes, guard }: HolderDependencies): ClaimCalls {
-  /** Claims under way by request ID, so that two of one name at once are one claim. */
-  const running = new Map<string, Promise<Claimed | undefined>>();
-
+export function claimService({ boards, settings, guard }: HolderDependencies): ClaimCalls {
   async function claimFor(
     state: JobState,
     body: ClaimBody,
@@ -109,27 +106,10 @@ export function claimService({ boards, settings, notes, guard }: HolderDependenc
     }
 
     if (body.taskId !== undefined) return claim(body.taskId);
-    const earlier = requestId === undefined ? undefined : await notes.taskOf(jobId, requestId);
+    const earlier = requestId === undefined ? undefined : await boards.claimedBy(jobId, requestId);
     if (earlier !== undefined) return claim(earlier);
     refuseClosed(state);
-    const claimed = await (body.labels === undefined ? claim() : firstOf(body.labels));
-    if (claimed !== undefined && requestId !== undefined) {
-      await notes.keepTask(jobId, requestId, claimed.task.id);
-    }
-    return claimed;
-  }
-
-  /** Runs `work`, or shares in it when the same request is under way already. */
-  async function once(
-    jobId: string,
-    requestId: string | undefined,
-    work: () => Promise<Claimed | undefined>,
-  ) {
-    if (requestId === undefined) return work();
-    const name = `${jobId} ${requestId}`;
-    const current = running.get(name) ?? work().finally(() => running.delete(name));
-    running.set(name, current);
-    return current;
+    return body.labels === undefined ? claim() : firstOf(body.labels);
   }
 
   return {
@@ -142,10 +122,9 @@ export function claimService({ boards, settings, notes, guard }: HolderDependenc
       try {
         // The owner's own: nobody gets another one's token by its request ID.
         const requestId = body.requestId === undefined ? undefined : `${caller} ${body.requestId}`;
-        const claimed = await once(jobId, requestId, () => claimFor(state, body, owner, leaseMs, requestId));
+        const claimed = await claimFor(state, body, owner, leaseMs, requestId);
         guard.succeeded(jobId, caller);
         if (claimed === undefined) return { task: null, counts: (await boards.job(jobId)).counts };
-        if (leaseMs > 0) await notes.keepLeaseMs(jobId, claimed.task.id, leaseMs);
         return await toClaim(boards, jobId, claimed);
       } catch (error) {
         if (!(error instanceof CrewboardError) || error.code === 'unavailable') throw error;

@@ -11,7 +11,6 @@ import {
   type TaskListQuery,
 } from '@crewboard/contracts';
 import { publishCancel } from './cancel-channel.ts';
-import { claimNotes } from './claim-notes.ts';
 import { claimService } from './claim-service.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
@@ -185,15 +184,14 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
-  const { boards, redis, settings } = dependencies;
-  const notes = claimNotes(redis, boards.keys);
-  const holders = { boards, settings, notes, guard: createLoopGuard() };
+  const { boards, settings } = dependencies;
+  const holders = { boards, settings, guard: createLoopGuard() };
   return {
     ...jobCalls(dependencies),
     ...taskCalls(dependencies),
     ...eventCalls(dependencies),
     ...claimService(holders),
     ...holderService(holders),
-    ...personService({ boards, settings, notes }),
+    ...personService({ boards, settings }),
   };
 }

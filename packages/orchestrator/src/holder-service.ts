@@ -1,4 +1,4 @@
-import type { Boards, Hold } from '@crewboard/board';
+import { type Boards, type Hold, withoutAbsent } from '@crewboard/board';
 import {
   CrewboardError,
   type FailureClass,
@@ -6,8 +6,6 @@ import {
   type HolderAnswer,
   type Task,
 } from '@crewboard/contracts';
-import { checkHold } from './check-hold.ts';
-import type { ClaimNotes } from './claim-notes.ts';
 import { findTask } from './find-task.ts';
 import type { LoopGuard } from './loop-guard.ts';
 import type { HolderCalls, Scope } from './service.ts';
@@ -18,7 +16,6 @@ import { visibleJob } from './visible-job.ts';
 export interface HolderDependencies {
   boards: Boards;
   settings: Settings;
-  notes: ClaimNotes;
   guard: LoopGuard;
 }
 
@@ -51,7 +48,7 @@ function requireToken({ claimToken }: HolderCall): string {
 }
 
 /** The calls of whoever holds a task by a claim over HTTP; see HolderCalls. */
-export function holderService({ boards, settings, notes, guard }: HolderDependencies): HolderCalls {
+export function holderService({ boards, settings, guard }: HolderDependencies): HolderCalls {
   /** Whose call was refused: the owner of the token's attempt, or the token itself when it is none of this task's. */
   async function callerOf({ jobId, taskId, token }: Hold, error: CrewboardError): Promise<string> {
     const attempt = Number(/^(\d{1,9})-/.exec(token)?.[1] ?? 0);
@@ -91,7 +88,7 @@ export function holderService({ boards, settings, notes, guard }: HolderDependen
     act: (held: Held) => Promise<unknown>,
   ): Promise<HolderAnswer> {
     return asHolder(scope, jobId, taskId, call, async (held) => {
-      const state = await checkHold(boards, held.hold, held.requestId, call.version);
+      const state = await boards.checkHold(held.hold, held.requestId, call.version);
       if (state === 'current') await act(held);
       const now = await boards.task(jobId, taskId);
       return state === 'repeat' ? { ...now, already: true } : now;
@@ -101,16 +98,12 @@ export function holderService({ boards, settings, notes, guard }: HolderDependen
   return {
     heartbeatTask: (scope, jobId, taskId, { leaseMs, ...call }) =>
       asHolder(scope, jobId, taskId, call, async ({ task, hold }): Promise<HeartbeatAnswer> => {
-        const isPerson = task.owner?.kind === 'human';
-        if (isPerson || call.version !== undefined) await checkHold(boards, hold, '', call.version);
-        if (isPerson) {
-          if (leaseMs !== undefined) throw noLeaseForPeople();
-          return { version: task.version, notices: [] };
+        if (task.owner?.kind === 'human' && leaseMs !== undefined) {
+          await boards.checkHold(hold, '', call.version);
+          throw noLeaseForPeople();
         }
-        const wantedMs = leaseMs ?? (await notes.leaseMs(jobId, taskId)) ?? settings.externalLeaseMs;
-        const { leaseUntil, version } = await boards.heartbeat(hold, wantedMs);
-        await notes.keepLeaseMs(jobId, taskId, wantedMs);
-        return { leaseUntil, version, notices: [] };
+        const { leaseUntil, version } = await boards.heartbeat(hold, leaseMs, call.version);
+        return withoutAbsent({ leaseUntil, version, notices: [] });
       }),
 
     noteTask: (scope, jobId, taskId, { text, progress, ...call }) =>

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
 import { type Actor, CrewboardError, type Task } from '@crewboard/contracts';
-import type { ClaimNotes } from './claim-notes.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { refuseLaterTaskFields } from './later.ts';
@@ -15,7 +14,6 @@ const PAGE_DEFAULT = 50;
 interface PersonDependencies {
   boards: Boards;
   settings: Settings;
-  notes: ClaimNotes;
 }
 
 const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
@@ -31,8 +29,8 @@ function refuseLead(task: Task, action: string): void {
 }
 
 /** What people do with tasks; see PersonCalls. */
-export function personService({ boards, settings, notes }: PersonDependencies): PersonCalls {
-  const whyOf = createWhy({ boards, settings, notes });
+export function personService({ boards, settings }: PersonDependencies): PersonCalls {
+  const whyOf = createWhy(boards);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
     const state = await visibleJob(boards, scope, jobId);

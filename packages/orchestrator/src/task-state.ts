@@ -1,13 +1,5 @@
 import type { Boards, JobState } from '@crewboard/board';
 import { shownLine, type Task } from '@crewboard/contracts';
-import type { ClaimNotes } from './claim-notes.ts';
-import type { Settings } from './settings.ts';
-
-export interface TaskStateDependencies {
-  boards: Boards;
-  settings: Settings;
-  notes: ClaimNotes;
-}
 
 /** Of one text of others inside the line, in columns. */
 const QUOTED_MOST = 300;
@@ -27,15 +19,12 @@ export function nameOf(task: Task): string {
  * Makes the function that puts the state of one task into words, as what follows its name: who holds it, what it needs,
  * how it ended.
  */
-export function taskState({ boards, settings, notes }: TaskStateDependencies) {
+export function taskState(boards: Boards) {
   /** How long ago the holder was heard of: what has run off its lease. */
-  async function heardOf(jobId: string, { id, owner, leaseUntil }: Task): Promise<string> {
+  async function heardOf(jobId: string, { id, leaseUntil }: Task): Promise<string> {
     if (leaseUntil === undefined) return 'without a lease';
-    const isInside = owner?.kind === 'lead' || owner?.kind === 'sub-agent';
-    const leaseMs = isInside
-      ? settings.leaseMs
-      : ((await notes.leaseMs(jobId, id)) ?? settings.externalLeaseMs);
-    const leftMs = Date.parse(leaseUntil) - (await notes.now());
+    const { leaseMs, now } = await boards.leaseOf(jobId, id);
+    const leftMs = Date.parse(leaseUntil) - now;
     const agoS = Math.max(0, Math.round((leaseMs - leftMs) / 1000));
     const left = leftMs > 0 ? `its lease ends in ${Math.round(leftMs / 1000)} s` : 'its lease is over';
     return `last heartbeat ${agoS} s ago, ${left}`;

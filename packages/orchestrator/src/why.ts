@@ -1,7 +1,7 @@
-import { type JobState, withoutAbsent } from '@crewboard/board';
+import { type Boards, type JobState, withoutAbsent } from '@crewboard/board';
 import { isEnded, isTerminal, type Task, type Why } from '@crewboard/contracts';
 import { isBehindOthers, isLost, rootsOf } from './roots.ts';
-import { nameOf, type TaskStateDependencies, taskState } from './task-state.ts';
+import { nameOf, taskState } from './task-state.ts';
 
 /** Tasks that an answer names. */
 const NAMED_MOST = 20;
@@ -10,12 +10,12 @@ const NAMED_MOST = 20;
  * Says why a task is where it is, in one line and as data: what it waits for up to the root of the chain, who holds it,
  * what it needs, how it ended. Reads one after the other, so on a busy board the parts may be of different moments.
  */
-export function createWhy(dependencies: TaskStateDependencies) {
-  const stateOf = taskState(dependencies);
+export function createWhy(boards: Boards) {
+  const stateOf = taskState(boards);
 
   /** Of a task that waits for others: the roots of what is above it, worst first, and what stands between. */
   async function behind(state: JobState, task: Task): Promise<{ text: string; tasks: Task[] }> {
-    const { roots, direct, via } = await rootsOf(dependencies.boards, state.spec.id, task);
+    const { roots, direct, via } = await rootsOf(boards, state.spec.id, task);
     const [root] = roots;
     // Settled between two reads.
     if (root === undefined) return { text: 'waits: its dependencies have just changed', tasks: direct };

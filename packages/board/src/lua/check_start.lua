@@ -8,6 +8,7 @@ if refused then return refused end
 if not T then return refuse('not_found', id, nil, { what = 'task' }) end
 if is_ended(B) or T[CODE] ~= IN_REVIEW or T[HOLD] ~= 'checks' or T[TOKEN] ~= '' then return { 'none' } end
 T[TOKEN] = 'check-' .. ARGV[3]
-redis.call('ZADD', leaseKey, int(now() + tonumber(ARGV[4])), id)
+T[LEASE_MS] = tonumber(ARGV[4])
+redis.call('ZADD', leaseKey, int(now() + T[LEASE_MS]), id)
 save_task(id, T)
 return { 'ok', T[TOKEN], T[VERSION] }

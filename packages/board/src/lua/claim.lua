@@ -15,6 +15,10 @@ local function unqueue(B, id, T, builtIn)
   recode(B, id, T, rest_code(T, nil))
   save(B, id, T)
 end
+if requestId ~= '' and kind ~= 'sub-agent' and kind ~= 'lead' then
+  -- Repeated: the task that this very request got, if it still holds it.
+  id = redis.call('HGET', repeatsKey, 'claim:' .. requestId) or id
+end
 if id == '' then
   id = redis.call('ZRANGEBYSCORE', indexKey, int(READY_OUTSIDE * BAND), '(' .. int(REJECTED * BAND), 'LIMIT', 0, 1)[1]
 end
@@ -61,6 +65,8 @@ T[ATTEMPT] = T[ATTEMPT] + 1
 T[TOKEN] = T[ATTEMPT] .. '-' .. secret
 T[OWNER] = owner
 T[CLAIM_REQUEST] = requestId
+T[LEASE_MS] = leaseMs
+if not builtIn and requestId ~= '' then redis.call('HSET', repeatsKey, 'claim:' .. requestId, id) end
 T[HOLD], T[NOT_BEFORE], T[GROWTH], T[OPEN_TOOLS] = '', 0, 0, 0
 T[ATTEMPT_AT], T[UPDATED] = now(), now()
 if T[TASK_STARTED] == 0 then T[TASK_STARTED] = now() end

@@ -14,6 +14,6 @@ if lead ~= '' then
   redis.call('HSET', jobKey, 'lead', lead)
   redis.call('HSET', headKey, lead, ARGV[9])
   redis.call('HSET', bodyKey, lead, ARGV[10])
-  save_task(lead, { 1, HELD, 0, 0, 0, 0, 0, '', '', 0, 1, 0, 0, 0, 'accepting', 0, '', 0, 0, now(), 0, 0, 0, 0, 0, now() })
+  save_task(lead, { 1, HELD, 0, 0, 0, 0, 0, '', '', 0, 1, 0, 0, 0, 'accepting', 0, '', 0, 0, now(), 0, 0, 0, 0, 0, now(), 0 })
 end
 return { 'ok', now() }

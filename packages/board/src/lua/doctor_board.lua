@@ -1,8 +1,8 @@
 -- Checks what stands for the board as a whole; last, for counts follow the index.
--- ARGV: 1 mend 0|1, 2 how old an outbox entry may be, in ms, 3 lease in ms for a lead that lost its own
+-- ARGV: 1 mend 0|1, 2 how old an outbox entry may be, in ms
 -- Returns 'ok', findings, outbox length, the lead as [ID, version, code, attempt, owner, outcome] or [], last event ID,
 -- ms since the job's end or -1.
-local outboxMs, leaseMs = tonumber(ARGV[2]), tonumber(ARGV[3])
+local outboxMs = tonumber(ARGV[2])
 -- Outbox entries that are looked at, at most.
 local LOOK = 1000
 local B = load_board()
@@ -59,7 +59,7 @@ if B[LEAD] ~= '' then
   if not T or T[NUMBER] ~= 0 then
     report('record', B[LEAD], T and 'number ' .. T[NUMBER] or 'absent or unreadable', 'task 0')
   else
-    lead = { B[LEAD], T[VERSION], T[CODE], T[ATTEMPT], T[OWNER], check_task(B[LEAD], T, leaseMs) }
+    lead = { B[LEAD], T[VERSION], T[CODE], T[ATTEMPT], T[OWNER], check_task(B[LEAD], T) }
   end
 end
 if mending and #findings > 0 then save_board(B) end

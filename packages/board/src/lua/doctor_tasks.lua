@@ -1,8 +1,8 @@
 -- Checks the tasks of some numbers, and the dependents of those that have few.
--- ARGV: 1 mend 0|1, 2 after (number), 3 most tasks, 4 lease in ms for a holder that lost its own, 5 most edges
+-- ARGV: 1 mend 0|1, 2 after (number), 3 most tasks, 4 most edges
 -- Returns 'ok', findings, tasks as [ID, version, code, attempt, owner, outcome, dependencies, unmet, dependents, where
 -- their rest begins or -1, 1 when its readiness looks wrong], the last number looked at or 0 at the end, last event ID.
-local after, most, leaseMs, edgesMost = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local after, most, edgesMost = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local B = load_board()
 local refused = refuse_board(B)
 if refused then return refused end
@@ -23,7 +23,7 @@ for number = after + 1, last do
     id, T = rightId, rightTask
   end
   if T then
-    local outcome = check_task(id, T, leaseMs)
+    local outcome = check_task(id, T)
     local edges, rest = check_edges(id, T, 0, edgesMost)
     edgesMost = math.max(0, edgesMost - #edges / 12)
     local unmet = tonumber(redis.call('HGET', unmetKey, id)) or 0

@@ -1,10 +1,19 @@
 -- Extends a holder's lease; nothing else changes.
--- ARGV: 1 task ID, 2 token, 3 leaseMs, 4 version or ''
+-- ARGV: 1 task ID, 2 token, 3 leaseMs or '' for the one it has, 4 version or ''
 -- Returns 'ok', lease end, version, and 1 when the job is being cancelled.
-local id, token, leaseMs = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local id, token = ARGV[1], ARGV[2]
 local B, T = load(id)
-local refused = refuse_holder(B, id, T, token, '', tonumber(ARGV[4]))
+local isRunner = T and T[CODE] == IN_REVIEW and T[TOKEN] == token and token ~= ''
+local refused = not isRunner and refuse_holder(B, id, T, token, '', tonumber(ARGV[4]))
 if refused then return refused end
-local leaseUntil = int(now() + leaseMs)
-redis.call('ZADD', leaseKey, leaseUntil, id)
+local leaseMs = tonumber(ARGV[3]) or T[LEASE_MS]
+if leaseMs ~= T[LEASE_MS] then
+  T[LEASE_MS] = leaseMs
+  save_task(id, T)
+end
+local leaseUntil = ''
+if leaseMs > 0 then
+  leaseUntil = int(now() + leaseMs)
+  redis.call('ZADD', leaseKey, leaseUntil, id)
+end
 return { 'ok', leaseUntil, T[VERSION], B[CANCELLING] }

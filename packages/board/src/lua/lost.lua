@@ -5,7 +5,8 @@ if redis.call('HDEL', slicesKey, 'lost:' .. id) == 0 then return { 'ok' } end
 local B, T = load(id)
 B[SLICES] = B[SLICES] - 1
 if T[CODE] == UNREACHABLE and not is_ended(B) then
-  cancel_task(B, id, T, 'a dependency was lost', 'harness:board')
+  -- Edited to hold meanwhile: it is unreachable, and that is still to be said.
+  if T[ON_LOST] == 1 then cancel_task(B, id, T, 'a dependency was lost', 'harness:board') else settle_down(B, id, T) end
 end
 check_end(B, last_event())
 dispatch(B)

@@ -24,9 +24,9 @@ if refused then return refused end
 if token ~= '' then refused = refuse_holder(B, B[LEAD], load_task(B[LEAD]), token, '') end
 -- A repeat is answered before an outdated token is refused, but never to a stranger.
 if not refused or refused[2] == 'lease_lost' or refused[2] == 'terminal' then
-  local ids, mismatch = earlier_answer(requestId, hash)
+  local earlier, mismatch = earlier_answer(requestId, hash)
   if mismatch then return mismatch end
-  if ids then return { 'ok', ids, numbers_of(ids), 0, {}, {}, {} } end
+  if earlier then return earlier end
 end
 if refused then return refused end
 if B[STATUS] == 'accepting' and B[FILL] ~= ARGV[8] then return refuse('overtaken') end
@@ -75,7 +75,6 @@ for _, reopen in ipairs(reopens) do
   for _, id in ipairs(reopen_task(B, reopen.id, T, reopen.reason, by)) do started[#started + 1] = id end
 end
 
-keep_answer(requestId, hash, plan.standing)
 if B[STATUS] ~= 'accepting' then
   if #cancels > 0 or #edits > 0 then check_end(B, last_event()) end
   dispatch(B)
@@ -88,4 +87,6 @@ for _, list in ipairs({ edits, cancels, reopens }) do
     versions[#versions + 1] = load_task(change.id)[VERSION]
   end
 end
-return { 'ok', plan.standing, numbers_of(plan.standing), #plan.fresh, changed, versions, started }
+local answer = { 'ok', plan.standing, numbers_of(plan.standing), #plan.fresh, changed, versions, started }
+keep_answer(requestId, hash, answer)
+return answer

@@ -114,7 +114,7 @@ local function apply_adds(B, plan, by, textAt)
         table.insert(edges[link[1]], id .. link[2] .. state)
       end
       local T = { 1, 0, number, header[5], header[6], header[7], 0, '', '', 0, header[8], 0, 0, 0, header[12] or '', 0,
-        '', 0, 0, now(), 0, 0, 0, 0, header[9], now() }
+        '', 0, 0, now(), 0, 0, 0, 0, header[9], now(), 0 }
       T[CODE] = rest_code(T, unmet)
       count(B, T[CODE], 1)
       push(hot, id, cmsgpack.pack(T))

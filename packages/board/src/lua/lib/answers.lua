@@ -2,7 +2,7 @@
 -- true one. Only the last ANSWERS_KEPT are kept.
 local ANSWERS_KEPT = 256
 
--- The IDs that the request stood for, a refusal when it was another request of that name, or nil.
+-- The whole answer of the request, a refusal when it was another request of that name, or nil.
 local function earlier_answer(requestId, hash)
   if requestId == '' then return nil end
   local packed = redis.call('HGET', jobKey, 'answer:' .. requestId)
@@ -12,11 +12,11 @@ local function earlier_answer(requestId, hash)
   return answer[2]
 end
 
-local function keep_answer(requestId, hash, ids)
+local function keep_answer(requestId, hash, answer)
   if requestId == '' then return end
   local packed = redis.call('HGET', jobKey, 'answers')
   local kept = packed and cmsgpack.unpack(packed) or {}
   kept[#kept + 1] = requestId
   if #kept > ANSWERS_KEPT then redis.call('HDEL', jobKey, 'answer:' .. table.remove(kept, 1)) end
-  redis.call('HSET', jobKey, 'answers', cmsgpack.pack(kept), 'answer:' .. requestId, cmsgpack.pack({ hash, ids }))
+  redis.call('HSET', jobKey, 'answers', cmsgpack.pack(kept), 'answer:' .. requestId, cmsgpack.pack({ hash, answer }))
 end

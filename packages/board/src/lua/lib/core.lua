@@ -16,7 +16,7 @@ local COUNTS = 30 -- + a task's code: how many tasks have that code
 local VERSION, CODE, NUMBER, PRIORITY, EXECUTOR, POLICY, ATTEMPT, TOKEN, OWNER = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local FAILURES, MAX_ATTEMPTS, STRIKES, STICKY, NOT_BEFORE, HOLD, DISPATCH, CLAIM_REQUEST = 10, 11, 12, 13, 14, 15, 16, 17
 local GROWTH, OPEN_TOOLS, UPDATED, TASK_STARTED, TASK_ENDED, ATTEMPT_AT, FRESH, ON_LOST = 18, 19, 20, 21, 22, 23, 24, 25
-local TASK_CREATED = 26
+local TASK_CREATED, LEASE_MS = 26, 27
 
 -- A task's code: status and readiness in one number; index scores are code * BAND + number.
 -- 0-4 ready for dispatch by priority, 17-21 ready for external and human holders by priority.

@@ -6,7 +6,17 @@ local function must_stand_in(check, key, id, score)
   report(check, id, 'not in ' .. check, 'in ' .. check, function() redis.call('ZADD', key, int(score), id) end)
 end
 
-local function check_sets(id, T, leaseMs)
+-- The lease that a holder without one gets when its record does not tell: any that is alive renews it in that time.
+local LONG_LEASE_MS = 900000
+
+-- How long the lease of a task is that must have one, in ms; 0: none. People hold without.
+local function lease_of(T, kind)
+  local holds = T[CODE] == IN_PROGRESS or (T[CODE] == IN_REVIEW and T[TOKEN] ~= '')
+  if not holds then return 0 end
+  return T[LEASE_MS] or (kind == 'human' and 0 or LONG_LEASE_MS)
+end
+
+local function check_sets(id, T)
   local kind = T[OWNER]:match('^[^:]+') or ''
   local code = T[CODE]
   if code == SCHEDULED then
@@ -20,8 +30,9 @@ local function check_sets(id, T, leaseMs)
   if T[NUMBER] > 0 and (code == QUEUED or (code == IN_PROGRESS and kind == 'sub-agent')) then
     must_stand_in('window', windowKey, id, now())
   end
-  -- Without a lease nobody would ever end the attempt of a holder that is gone. People hold without one.
-  if code == IN_PROGRESS and kind ~= 'human' then must_stand_in('lease', leaseKey, id, now() + leaseMs) end
+  -- Without its lease nobody would ever end the attempt of a holder that is gone.
+  local leaseMs = lease_of(T, kind)
+  if leaseMs > 0 then must_stand_in('lease', leaseKey, id, now() + leaseMs) end
 end
 
 -- Returns how the last attempt ended, '' while it runs or when there was none.
@@ -70,7 +81,7 @@ local function other_readiness(id, T, unmet)
 end
 
 -- Everything about one task but its edges. Returns how its last attempt ended.
-local function check_task(id, T, leaseMs)
+local function check_task(id, T)
   if T[NUMBER] > 0 then
     local score = int(T[CODE] * BAND + T[NUMBER])
     local indexed = redis.call('ZSCORE', indexKey, id)
@@ -78,7 +89,7 @@ local function check_task(id, T, leaseMs)
       report('index', id, indexed or 'not in index', score, function() redis.call('ZADD', indexKey, score, id) end)
     end
   end
-  check_sets(id, T, leaseMs)
+  check_sets(id, T)
   check_head(id)
   return check_attempt(id, T)
 end

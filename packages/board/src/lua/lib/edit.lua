@@ -38,6 +38,7 @@ local function apply_edit(B, edit, links, head, body, by)
   if edit.policy then T[POLICY] = edit.policy end
   if edit.executor then T[EXECUTOR] = edit.executor end
   if edit.maxAttempts then T[MAX_ATTEMPTS] = edit.maxAttempts end
+  local asksToCancel = edit.onLost == 1 and T[ON_LOST] == 0
   if edit.onLost then T[ON_LOST] = edit.onLost end
   if edit.replaces then redis.call('HSET', replacesKey, id, edit.replaces) end
   T[VERSION] = T[VERSION] + 1
@@ -45,5 +46,7 @@ local function apply_edit(B, edit, links, head, body, by)
   local deps = links and set_dependencies(B, id, links) or nil
   emit('task.edited', id, T, by, cjson.encode({ fields = edit.fields, deps = deps }))
   save_task(id, T)
+  local before = T[CODE]
   replace(B, id, T)
+  if asksToCancel and T[CODE] == before then settle_down(B, id, T) end
 end

@@ -1,10 +1,13 @@
 -- Ends an attempt whose lease is over. An end without growth is a strike; one with a tool started and not ended
--- always is (it may be the tool that kills the worker), and growth does not wipe that out.
+-- always is (it may be the tool that kills the worker), and growth does not wipe that out. Holders outside get none.
 local function expire_attempt(B, id, T, strikes)
   local by = 'harness:sweeper'
   local open = T[OPEN_TOOLS] > 0
   local reason = open and 'the worker was lost while a tool ran' or 'the worker was lost'
-  if T[GROWTH] == 0 or open then
+  if not is_built_in(T[OWNER]) then reason = 'the lease ran out' end
+  if not is_built_in(T[OWNER]) then
+    T[STRIKES] = 0
+  elseif T[GROWTH] == 0 or open then
     T[STRIKES] = T[STRIKES] + 1
     if open then T[STICKY] = 1 end
   elseif T[STICKY] == 0 then

@@ -36,7 +36,8 @@ local function refuse_holder(B, id, T, token, requestId, version)
   local refused = refuse_board(B)
   if refused then return refused end
   if not T then return refuse('not_found', id, nil, { what = 'task' }) end
-  local current = T[TOKEN] ~= '' and T[TOKEN] == token
+  -- A runner of checks has a token as well, but no attempt.
+  local current = T[CODE] == IN_PROGRESS and T[TOKEN] ~= '' and T[TOKEN] == token
   if not current and not is_known_token(id, token) then return refuse('not_owner', id, T) end
   if is_repeat(id, requestId) then return { 'already' } end
   if not current then return refuse('lease_lost', id, T) end
@@ -45,12 +46,20 @@ local function refuse_holder(B, id, T, token, requestId, version)
   return nil
 end
 
+-- Held by our own harness, whose lost leases are strikes; people and programs outside come and go.
+local function is_built_in(owner)
+  return owner:sub(1, 5) == 'lead:' or owner:sub(1, 10) == 'sub-agent:'
+end
+
 -- Ends the current attempt with its outcome; the caller gives the task its new code afterwards.
 local function end_attempt(id, T, outcome, class, reason)
   redis.call('HSET', attemptsKey, id .. ':' .. T[ATTEMPT],
     cmsgpack.pack({ T[TOKEN], T[OWNER], T[ATTEMPT_AT], now(), outcome, class, reason }))
   redis.call('ZREM', leaseKey, id)
   if T[NUMBER] > 0 then redis.call('ZREM', windowKey, id) end
+  if T[CLAIM_REQUEST] ~= '' and not is_built_in(T[OWNER]) then
+    redis.call('HDEL', repeatsKey, 'claim:' .. T[CLAIM_REQUEST])
+  end
   T[TOKEN] = ''
   T[CLAIM_REQUEST] = ''
   T[UPDATED] = now()

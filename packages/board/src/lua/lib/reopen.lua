@@ -49,4 +49,5 @@ local function reopen_job(B, by)
   T[HOLD], T[OWNER], T[TASK_ENDED], T[UPDATED] = 'news', '', 0, now()
   T[CODE] = WAITING
   save_task(B[LEAD], T)
+  emit('task.reopened', B[LEAD], T, by)
 end
