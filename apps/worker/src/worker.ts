@@ -40,8 +40,10 @@ export async function startWorker(
   const shutdown = new AbortController();
   const running: DeliverDependencies['running'] = new Map();
   const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
-  await followCancels(connections.subscriber, settings.prefix, (jobId) => {
-    for (const attempt of running.get(jobId) ?? []) attempt.lease.stop('cancelled');
+  await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
+    for (const { hold, lease } of running.get(jobId) ?? []) {
+      if (taskId === undefined || taskId === hold.taskId) lease.stop('cancelled');
+    }
   });
   const workers = startQueueWorkers(
     {

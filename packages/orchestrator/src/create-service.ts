@@ -10,7 +10,7 @@ import {
   type ResultLine,
   type TaskListQuery,
 } from '@crewboard/contracts';
-import { publishCancel } from './cancel-channel.ts';
+import { cancelPublisher } from './cancel-channel.ts';
 import { claimService } from './claim-service.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
@@ -38,6 +38,7 @@ export interface ServiceDependencies {
 
 /** Everything about jobs as a whole. */
 function jobCalls({ boards, redis, settings }: ServiceDependencies) {
+  const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
     submitJob: createSubmitJob({ boards, settings }),
 
@@ -60,8 +61,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
     async cancelJob(scope: Scope, jobId: string, reason = 'cancelled by a person'): Promise<Job> {
       await visibleJob(boards, scope, jobId);
       if (await boards.cancelJob(jobId, `user:${scope.caller}`, reason)) {
-        // For speed only: workers see the flag with their next heartbeat.
-        await publishCancel(redis, settings.prefix, jobId).catch(() => {});
+        await publishCancel(jobId);
       }
       return jobView(await boards.job(jobId));
     },
@@ -184,7 +184,7 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
-  const { boards, settings } = dependencies;
+  const { boards, redis, settings } = dependencies;
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
     ...jobCalls(dependencies),
@@ -192,6 +192,6 @@ export function createService(dependencies: ServiceDependencies): Service {
     ...eventCalls(dependencies),
     ...claimService(holders),
     ...holderService(holders),
-    ...personService({ boards, settings }),
+    ...personService({ boards, settings, publishCancel: cancelPublisher(redis, settings.prefix) }),
   };
 }

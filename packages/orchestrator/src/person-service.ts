@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
 import { type Actor, CrewboardError, type Task } from '@crewboard/contracts';
+import type { PublishCancel } from './cancel-channel.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { refuseLaterTaskFields } from './later.ts';
@@ -14,6 +15,7 @@ const PAGE_DEFAULT = 50;
 interface PersonDependencies {
   boards: Boards;
   settings: Settings;
+  publishCancel: PublishCancel;
 }
 
 const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
@@ -29,7 +31,7 @@ function refuseLead(task: Task, action: string): void {
 }
 
 /** What people do with tasks; see PersonCalls. */
-export function personService({ boards, settings }: PersonDependencies): PersonCalls {
+export function personService({ boards, settings, publishCancel }: PersonDependencies): PersonCalls {
   const whyOf = createWhy(boards);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
@@ -85,6 +87,8 @@ export function personService({ boards, settings }: PersonDependencies): PersonC
       refuseLead(task, 'cancel');
       const cancel = { taskId, version, reason: reason ?? 'cancelled by a person', dependents };
       await change(scope, state, { cancels: [cancel] }, idempotencyKey);
+      // With its dependents others may end, too: their workers learn it with the next heartbeat.
+      await publishCancel(jobId, taskId);
       return boards.task(jobId, taskId);
     },
 

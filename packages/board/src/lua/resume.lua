@@ -21,7 +21,7 @@ if #rest == 0 then
       queue_lead(T)
       save_task(B[LEAD], T)
     elseif T[HOLD] == 'news' and is_after(B[NEWS], B[CURSOR]) then
-      news(B, B[NEWS], true)
+      news(B, B[NEWS], is_still(B))
     end
   end
   check_end(B, nil)
