@@ -19,7 +19,9 @@ async function commandsOf({ redis }: TestRedis, name: string, key: string): Prom
   const type = await redis.type(key);
   if (type === 'hash') {
     const fields = await redis.hgetallBuffer(key);
-    return Object.entries(fields).map(([field, value]) => [name, 'HSET', [base64(field), base64(value)]]);
+    return Object.entries(fields)
+      .sort()
+      .map(([field, value]) => [name, 'HSET', [base64(field), base64(value)]]);
   }
   if (type === 'zset') {
     const pairs = await redis.zrange(key, '0', '-1', 'WITHSCORES');

@@ -1,5 +1,6 @@
 import type { AttemptEnd, FailureClass, Journal, Tool, Usage } from '@crewboard/contracts';
 import type { ModelCall, ModelCallErrorKind } from './model-call.ts';
+import type { WorkState } from './work-state.ts';
 
 export interface AgentLimits {
   /** Model calls of one attempt that were answered. */
@@ -42,6 +43,12 @@ export interface AgentOptions {
    * undefined lets the loop nudge the model.
    */
   plainEnding?: () => Promise<AttemptEnd | undefined>;
+  /** Until a person approves the plan: only read-only tools and these run; the others stay listed. */
+  planMode?: { allows: readonly string[] };
+  /** The model's context window in tokens, where the published one is not the one in use. */
+  contextWindow?: number;
+  /** What the agent has in hand, for a conversation that has to be compacted. */
+  workState?: () => Promise<WorkState>;
   limits: AgentLimits;
   /** Reminds the model of its checklist after three rounds without it. */
   checklistRemind?: boolean;
@@ -59,6 +66,7 @@ export type AgentEvent =
   | { type: 'tool.started'; toolUseId: string; name: string }
   | { type: 'tool.ended'; toolUseId: string; name: string; isError: boolean; durationMs: number }
   | { type: 'nudged'; empty: boolean }
+  | { type: 'compacted'; summarised: boolean }
   | { type: 'stopped'; outcome: AgentOutcome };
 
 /** Why a run stopped. `reason` is one sentence for people. */

@@ -1,6 +1,7 @@
 import type { ContentBlock, JournalEntry } from '@crewboard/contracts';
+import { type CompactionLog, type ReplyEntry, readCompactions } from './compaction-log.ts';
 
-export type ReplyEntry = Extract<JournalEntry, { kind: 'reply' }>;
+export type { ReplyEntry } from './compaction-log.ts';
 export type ResultEntry = Extract<JournalEntry, { kind: 'tool.result' }>;
 
 /** A call of a tool of ours inside a reply. */
@@ -23,10 +24,18 @@ export interface Turn {
   texts: readonly string[];
 }
 
-/** The conversation that a journal stands for: everything since its last fresh start. */
-export interface Conversation {
+/** What the model is to see: the texts before the first turn, and the turns. */
+export interface Spoken {
   opening: readonly string[];
   turns: readonly Turn[];
+}
+
+/**
+ * The conversation that a journal stands for: everything since its last fresh start, less what the last compaction
+ * left out, whose text then ends the opening.
+ */
+export interface Conversation extends Spoken {
+  compactions: CompactionLog;
 }
 
 /** Replies that never go back to the model, and whose calls never run: what was cut, and what was refused. */
@@ -78,11 +87,28 @@ function textsOf(entries: readonly JournalEntry[]): string[] {
 /** Reads a journal into turns; entries of unknown use are passed over. */
 export function readConversation(entries: readonly JournalEntry[]): Conversation {
   const start = entries.findLastIndex((entry) => entry.kind === 'start' && entry.fresh) + 1;
+  const compactions = readCompactions(entries, start);
   const replies = entries.flatMap((entry, index) =>
-    entry.kind === 'reply' && index >= start ? [{ reply: entry, index }] : [],
+    entry.kind === 'reply' && index >= start && !compactions.summaries.has(index)
+      ? [{ reply: entry, index }]
+      : [],
   );
   const turns = replies.map(({ reply, index }, at) =>
     readTurn(reply, index, entries.slice(index + 1, replies[at + 1]?.index)),
   );
-  return { opening: textsOf(entries.slice(start, replies[0]?.index)), turns };
+  const opening = textsOf(entries.slice(start, replies[0]?.index));
+  return { ...compacted({ opening, turns }, compactions), compactions };
+}
+
+/** Leaves out what the last compaction stands for; texts that came after all that it left out are kept. */
+function compacted({ opening, turns }: Spoken, { done }: CompactionLog): Spoken {
+  const last = done.at(-1);
+  if (last === undefined) return { opening, turns };
+  const kept = turns.filter(({ index }) => index >= last.keepFrom);
+  const lastCut = turns.findLast(({ index }) => index < last.keepFrom);
+  const keptBefore = kept.some(({ index }) => index < last.index);
+  return {
+    opening: [...opening, last.text, ...(keptBefore ? [] : (lastCut?.texts ?? []))],
+    turns: kept,
+  };
 }

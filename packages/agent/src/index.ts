@@ -9,3 +9,4 @@ export {
   type ModelReply,
   type ModelRequest,
 } from './model-call.ts';
+export type { WorkState } from './work-state.ts';

@@ -1,6 +1,7 @@
 import { CrewboardError } from '@crewboard/contracts';
 import type { AgentEnd, AgentOptions, AgentOutcome } from './agent.ts';
 import { begin, deliver } from './begin.ts';
+import { makeRoom } from './compact.ts';
 import { takeInReply } from './intake.ts';
 import { untilAborted } from './linked-abort.ts';
 import { toMessages } from './messages.ts';
@@ -9,6 +10,7 @@ import { toApiTools, toSystem, withBreakpoint } from './request.ts';
 import { callWithRetries } from './retries.ts';
 import { openRun, type Run, totalsOf } from './run.ts';
 import { cutReplies, settle } from './settle.ts';
+import { wrapUpTexts } from './wrap-up.ts';
 
 const DEFAULT_MAX_TOKENS = 8192;
 /** What every current model can write in one reply; doubling stops here unless more was asked for. */
@@ -26,28 +28,33 @@ async function takeReply(run: Run, reply: ModelReply, turn: number): Promise<voi
   run.emit({ type: 'reply', turn, model, stopReason, usage });
 }
 
-/** One agent's conversation: settle the last reply, deliver what is new, ask the model, journal its reply. */
+/** One agent's conversation: settle the last reply, make room, deliver what is new, ask the model, journal its reply. */
 async function converse(run: Run): Promise<AgentEnd> {
   const { attempt, checklistRemind, journal, limits, model } = run.options;
   const prefix = { model, system: toSystem(run.options.system), tools: toApiTools(run.options.tools) };
   const nextNotices = async () => (await run.options.notices?.()) ?? [];
   run.signal.throwIfAborted();
   await begin(run);
-  // Bounded: every round adds a reply of this attempt, and there are at most maxTurns.
+  let refusal: AgentEnd | undefined;
+  // Bounded: every round adds a reply of this attempt, of which there are at most maxTurns, or a compaction.
   for (;;) {
     const end = await settle(run);
-    if (end !== undefined) return end;
+    if (end !== undefined && end.kind !== 'context') return end;
+    const stuck = await makeRoom(run, prefix, end ?? refusal);
+    if (stuck !== undefined) return stuck;
     const { turns } = totalsOf(journal.entries, attempt);
     if (turns >= limits.maxTurns) {
       return { kind: 'limit', bound: 'turns', reason: `the limit of ${limits.maxTurns} turns is reached` };
     }
-    await deliver(run, await untilAborted(nextNotices(), run.signal));
+    const notices = await untilAborted(nextNotices(), run.signal);
+    await deliver(run, [...notices, ...wrapUpTexts(run, turns)]);
     const messages = withBreakpoint(toMessages(journal.entries, { remind: checklistRemind === true }));
     const request: ModelRequest = { ...prefix, messages, maxTokens: maxTokensOf(run) };
     run.emit({ type: 'turn.started', turn: turns + 1 });
     const called = await callWithRetries(run, request);
-    if (!called.ok) return called.end;
-    await takeReply(run, called.reply, turns + 1);
+    refusal = called.ok ? undefined : called.end;
+    if (called.ok) await takeReply(run, called.reply, turns + 1);
+    else if (called.end.kind !== 'context') return called.end;
   }
 }
 

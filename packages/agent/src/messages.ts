@@ -1,7 +1,14 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { countRound, REMINDER_TEXT } from '@crewboard/checklist';
 import type { ContentBlock, JournalEntry } from '@crewboard/contracts';
-import { isBlankText, isDropped, isThinking, readConversation, type Turn } from './conversation.ts';
+import {
+  isBlankText,
+  isDropped,
+  isThinking,
+  readConversation,
+  type Spoken,
+  type Turn,
+} from './conversation.ts';
 import { NO_OUTPUT } from './intake.ts';
 
 /** Answers a call whose tool was started and may have had its effect. */
@@ -33,7 +40,7 @@ function resultsOf(turn: Turn): Anthropic.ToolResultBlockParam[] {
 }
 
 /** A paused reply goes on where it stopped: the next request ends with it. */
-function leavesOpen(turn: Turn): boolean {
+export function leavesOpen(turn: Turn): boolean {
   return turn.reply.stopReason === 'pause_turn' && turn.calls.length === 0;
 }
 
@@ -67,7 +74,14 @@ export function toMessages(
   entries: readonly JournalEntry[],
   options: { remind?: boolean } = {},
 ): Anthropic.MessageParam[] {
-  const { opening, turns } = readConversation(entries);
+  return messagesOf(readConversation(entries), { remind: options.remind === true });
+}
+
+/** The messages of {@link toMessages} from a conversation that is read already. */
+export function messagesOf(
+  { opening, turns }: Spoken,
+  options: { remind: boolean },
+): MessageList['messages'] {
   const list = new MessageList();
   list.user(textBlocks(opening));
   let held: string[] = [];
@@ -86,7 +100,7 @@ export function toMessages(
     const names = turn.calls.map((call) => call.name);
     const round = countRound(rounds, names);
     rounds = round.counter;
-    if (round.remind && options.remind === true) list.user(textBlocks([REMINDER_TEXT]));
+    if (round.remind && options.remind) list.user(textBlocks([REMINDER_TEXT]));
   }
   return list.messages;
 }

@@ -8,6 +8,7 @@ import {
   type Usage,
 } from '@crewboard/contracts';
 import type { AgentEvent, AgentOptions } from './agent.ts';
+import { readCompactions } from './compaction-log.ts';
 import { type Conversation, type ReplyEntry, readConversation } from './conversation.ts';
 import { type LinkedAbort, linkAbort } from './linked-abort.ts';
 
@@ -66,12 +67,14 @@ export function openRun(options: AgentOptions): Run {
   };
 }
 
-function repliesOf(entries: readonly JournalEntry[], attempt: number): ReplyEntry[] {
-  return entries.filter((entry): entry is ReplyEntry => entry.kind === 'reply' && entry.attempt === attempt);
+function isReplyOf(entry: JournalEntry, attempt: number): entry is ReplyEntry {
+  return entry.kind === 'reply' && entry.attempt === attempt;
 }
 
-/** The turns and tokens of one attempt so far; dropped replies count, they were paid for. */
+/** The turns and tokens of one attempt so far; dropped replies count, they were paid for; summaries are no turns. */
 export function totalsOf(entries: readonly JournalEntry[], attempt: number): { turns: number; usage: Usage } {
-  const replies = repliesOf(entries, attempt);
-  return { turns: replies.length, usage: replies.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE) };
+  const { summaries } = readCompactions(entries, 0);
+  const turns = entries.filter((entry, at) => isReplyOf(entry, attempt) && !summaries.has(at)).length;
+  const replies = entries.filter((entry) => isReplyOf(entry, attempt));
+  return { turns, usage: replies.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE) };
 }

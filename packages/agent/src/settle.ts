@@ -2,6 +2,7 @@ import type { AttemptEnd } from '@crewboard/contracts';
 import type { AgentEnd } from './agent.ts';
 import { isBlankText, isDropped, isThinking, type ReplyEntry, type Turn } from './conversation.ts';
 import { untilAborted } from './linked-abort.ts';
+import { guardLoops } from './loop-guard.ts';
 import type { Run } from './run.ts';
 import { runCalls } from './turn-calls.ts';
 
@@ -59,7 +60,8 @@ async function settleEnding(run: Run, turns: readonly Turn[], turn: Turn): Promi
 }
 
 /** A reply that is dropped ends the attempt that got it, or is asked for again; a later attempt passes it over. */
-function settleDropped(run: Run, reply: ReplyEntry): AgentEnd | undefined {
+function settleDropped(run: Run, { reply, index }: Turn): AgentEnd | undefined {
+  const madeRoom = run.conversation().compactions.done.some((compaction) => compaction.index > index);
   if (reply.attempt !== run.options.attempt) return undefined;
   if (reply.stopReason === 'refusal') {
     return {
@@ -68,6 +70,7 @@ function settleDropped(run: Run, reply: ReplyEntry): AgentEnd | undefined {
     };
   }
   if (reply.stopReason === 'model_context_window_exceeded') {
+    if (madeRoom) return undefined;
     return { kind: 'context', reason: "the conversation no longer fits the model's window" };
   }
   const cut = cutReplies(run);
@@ -83,7 +86,7 @@ export async function settle(run: Run): Promise<AgentEnd | undefined> {
   const { turns } = run.conversation();
   const turn = turns.at(-1);
   if (turn === undefined) return undefined;
-  if (isDropped(turn.reply)) return settleDropped(run, turn.reply);
+  if (isDropped(turn.reply)) return settleDropped(run, turn);
   if (turn.reply.stopReason === 'pause_turn') {
     const pauses = trailing(run, turns, ({ reply }) => reply.stopReason === 'pause_turn');
     if (pauses > MAX_PAUSES) {
@@ -93,7 +96,7 @@ export async function settle(run: Run): Promise<AgentEnd | undefined> {
   }
   if (turn.calls.length > 0) {
     const end = await runCalls(run, turn);
-    return end === undefined ? undefined : endOfTool(end);
+    return end === undefined ? guardLoops(run, run.conversation().turns) : endOfTool(end);
   }
   return turn.texts.length > 0 ? undefined : settleEnding(run, turns, turn);
 }

@@ -26,6 +26,14 @@ interface Ready {
 }
 type Prepared = Ready | { ready: false; error: string };
 
+function notInPlanMode(tool: Tool, allowed: readonly string[]): CrewboardError {
+  return new CrewboardError(
+    'plan_mode',
+    `${tool.name} is not allowed before a person has approved the plan. Nothing was changed.`,
+    { next: `use read-only tools${allowed.map((name) => `, or ${name}`).join('')}` },
+  );
+}
+
 /** Finds the tool and checks the input; nothing has happened yet when it refuses. */
 function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   const tool = run.tools.get(call.name);
@@ -35,6 +43,10 @@ function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   }
   if (turn.started.has(call.id) && !tool.readOnly && tool.idempotent !== true) {
     return { ready: false, error: OUTCOME_UNKNOWN };
+  }
+  const { planMode } = run.options;
+  if (planMode !== undefined && !tool.readOnly && !planMode.allows.includes(tool.name)) {
+    return { ready: false, error: toToolError(notInPlanMode(tool, planMode.allows)) };
   }
   const parsed = parseToolInput(tool, call.input);
   if (!parsed.ok) return { ready: false, error: toToolError(parsed.error) };

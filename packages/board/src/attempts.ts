@@ -2,12 +2,16 @@ import { type Attempt, Attempt as AttemptSchema, isoTime } from '@crewboard/cont
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseOwner, withoutAbsent } from './records.ts';
+import { parseReply } from './replies.ts';
 
 const AttemptRow = z
   .tuple([z.string(), z.string(), z.number(), z.number(), z.string(), z.string(), z.string()])
   .rest(z.string());
 
-const AttemptRows = z.array(z.union([z.array(z.never()).length(0), AttemptRow]));
+const AttemptsReply = z.tuple([
+  z.literal('ok'),
+  z.array(z.union([z.array(z.never()).length(0), AttemptRow])),
+]);
 
 /** The records of attempts, one a claim. */
 export function attemptRecords(io: BoardIo) {
@@ -17,13 +21,8 @@ export function attemptRecords(io: BoardIo) {
       const first = Math.max(1, attemptsSoFar - most + 1);
       const numbers = Array.from({ length: attemptsSoFar - first + 1 }, (_, i) => first + i);
       if (numbers.length === 0) return [];
-      const rows = AttemptRows.parse(
-        await io.run(
-          jobId,
-          'read_attempts',
-          numbers.map((n) => `${taskId}:${n}`),
-        ),
-      );
+      const fields = numbers.map((n) => `${taskId}:${n}`);
+      const [, rows] = parseReply(await io.run(jobId, 'read_attempts', fields), AttemptsReply);
       return rows.flatMap((row, i) => {
         if (row.length === 0) return [];
         const [, owner, startedAt, endedAt, outcome, failureClass, reason, answer] = row;

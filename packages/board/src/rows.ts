@@ -41,7 +41,7 @@ function number(values: readonly unknown[], at: number, what: string): number {
 
 function hotTask(value: unknown): HotTask {
   const what = 'task record';
-  const values = list(value, 27, what);
+  const values = list(value, 26, what);
   return {
     version: number(values, 0, what),
     code: number(values, 1, what),

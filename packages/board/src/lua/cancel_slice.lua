@@ -2,7 +2,9 @@
 -- ARGV: 1 most
 -- Returns 'ok' and how many are left (0: the job has ended).
 local B = load_board()
-if not B or is_ended(B) or B[CANCELLING] == 0 then return { 'ok', 0 } end
+local refused = refuse_board(B)
+if refused then return refused end
+if is_ended(B) or B[CANCELLING] == 0 then return { 'ok', 0 } end
 local most = tonumber(ARGV[1])
 local by = redis.call('HGET', jobKey, 'cancelledBy') or 'harness:board'
 local reason = B[REASON]

@@ -1,9 +1,11 @@
 -- Goes on cancelling the dependents of a cancelled task.
 -- ARGV: 1 task ID
 local id = ARGV[1]
+local B = load_board()
+local refused = refuse_board(B)
+if refused then return refused end
 local noted = redis.call('HGET', slicesKey, 'cascade:' .. id)
 if not noted then return { 'ok' } end
-local B = load_board()
 local note = cjson.decode(noted)
 local rest = not is_ended(B) and cascade_from(B, id, note.start, note.reason, note.by) or nil
 if rest then

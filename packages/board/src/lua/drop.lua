@@ -3,6 +3,8 @@
 -- Returns 'ok', or 'kept' when it is younger, or was flipped meanwhile.
 local B = load_board()
 if not B then return { 'ok' } end
+local refused = refuse_board(B)
+if refused then return refused end
 if B[STATUS] ~= 'accepting' or now() - B[CREATED] < tonumber(ARGV[1]) then return { 'kept' } end
 redis.call('UNLINK', unpack(KEYS))
 return { 'ok' }

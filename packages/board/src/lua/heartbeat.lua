@@ -6,7 +6,7 @@ local B, T = load(id)
 local isRunner = T and T[CODE] == IN_REVIEW and T[TOKEN] == token and token ~= ''
 local refused = not isRunner and refuse_holder(B, id, T, token, '', tonumber(ARGV[4]))
 if refused then return refused end
-local leaseMs = tonumber(ARGV[3]) or T[LEASE_MS]
+local leaseMs = tonumber(ARGV[3]) or T[LEASE_MS] or 0
 if leaseMs ~= T[LEASE_MS] then
   T[LEASE_MS] = leaseMs
   save_task(id, T)

@@ -1,8 +1,10 @@
 -- Cancels a pending task whose dependency is lost and that asked for it (onDependencyLost: "cancel").
 -- ARGV: 1 task ID
 local id = ARGV[1]
-if redis.call('HDEL', slicesKey, 'lost:' .. id) == 0 then return { 'ok' } end
 local B, T = load(id)
+local refused = refuse_board(B)
+if refused then return refused end
+if redis.call('HDEL', slicesKey, 'lost:' .. id) == 0 then return { 'ok' } end
 B[SLICES] = B[SLICES] - 1
 if T[CODE] == UNREACHABLE and not is_ended(B) then
   -- Edited to hold meanwhile: it is unreachable, and that is still to be said.

@@ -1,7 +1,9 @@
 -- Attempt records by their fields "<task ID>:<attempt>". ARGV: the fields.
--- Returns a list in the order asked: token, owner, start, end or 0, outcome, class, reason; empty when absent.
+-- Returns 'ok' and a list in the order asked: token, owner, start, end or 0, outcome, class, reason; empty when absent.
+local refused = refuse_board(load_board())
+if refused then return refused end
 local rows = {}
 for i, packed in ipairs(redis.call('HMGET', attemptsKey, unpack(ARGV))) do
   rows[i] = packed and cmsgpack.unpack(packed) or {}
 end
-return rows
+return { 'ok', rows }

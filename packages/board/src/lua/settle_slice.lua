@@ -2,9 +2,11 @@
 -- ARGV: 1 task ID
 -- Returns 'ok' and 1 when there is more to do.
 local id = ARGV[1]
+local B, T = load(id)
+local refused = refuse_board(B)
+if refused then return refused end
 local start = redis.call('HGET', slicesKey, id)
 if not start then return { 'ok', 0 } end
-local B, T = load(id)
 local rest = settle_from(B, id, T[CODE], tonumber(start))
 if rest then
   redis.call('HSET', slicesKey, id, int(rest))

@@ -226,6 +226,7 @@ local function move_edge(B, dependent, from, to, because)
   local code = rest_code(T, unmet)
   if code == T[CODE] or (T[CODE] == QUEUED and code <= READY + 4) then return end
   if T[CODE] == QUEUED then redis.call('ZREM', windowKey, dependent) end
+  if T[CODE] == SCHEDULED then redis.call('ZREM', dueKey, dependent) end
   recode(B, dependent, T, code)
   save_task(dependent, T)
   settle_down(B, dependent, T, because)
