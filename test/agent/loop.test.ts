@@ -108,7 +108,9 @@ describe('a request', () => {
   });
 
   it('reminds of the checklist as the last block after three rounds, and at the sixth again [row 34] [row 35] [row 36]', async () => {
-    const rounds = Array.from({ length: 6 }, () => reply([toolUse('look'), toolUse('look')]));
+    const rounds = Array.from({ length: 6 }, (_, n) =>
+      reply([toolUse('look', { n }), toolUse('look', { n })]),
+    );
     await using api = await startScriptedApi([...rounds, submit()]);
     const notices = async () => ['A notice.'];
     await runOn(api, {

@@ -70,7 +70,7 @@ describe('an agent with a checklist', () => {
     const look = recordingTool([], { name: 'look' });
     const rounds = [['look'], ['look'], ['todo_write'], ['look'], ['look'], ['look'], ['look']];
     await using api = await startScriptedApi([
-      ...rounds.map((names) => reply(names.map((name) => toolUse(name, { todos: 'refused' })))),
+      ...rounds.map((names, n) => reply(names.map((name) => toolUse(name, { todos: `refused ${n}` })))),
       reply([toolUse('submit')]),
     ]);
     const { outcome } = await runOn(api, { tools: [tool, look, submitTool()], checklistRemind: true });
