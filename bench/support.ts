@@ -13,8 +13,14 @@ import { startTestRedis } from '../test/support/redis-server.ts';
 export const BENCH: Actor = { kind: 'user', id: 'bench' };
 const NOTHING = { summary: 'done', artifacts: [], evidence: [] };
 
+export interface Bench {
+  redis: Redis;
+  boards: Boards;
+  close(): Promise<void>;
+}
+
 /** A real Redis of the benchmark's own, and boards on it. */
-export async function openBench() {
+export async function openBench(): Promise<Bench> {
   const server = await startTestRedis();
   if (server.kind !== 'server') throw new Error('benchmarks need a redis-server on PATH');
   const redis = new Redis(server.url);
