@@ -52,6 +52,8 @@ export interface AgentOptions {
   limits: AgentLimits;
   /** Reminds the model of its checklist after three rounds without it. */
   checklistRemind?: boolean;
+  /** How to wait between failing calls; rejects when the signal aborts. Real time by default. */
+  wait?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Told what happens, as it happens; must not throw. */
   emit(event: AgentEvent): void;
   /** Ends the run at once; its reason is carried through. */

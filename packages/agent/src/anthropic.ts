@@ -74,15 +74,15 @@ export function createModelCall(options: ModelCallOptions): ModelCall {
   });
   return async (request, { signal }) => {
     const call = linkAbort(signal);
-    const silence = new ModelCallError('transient', `nothing came from the model for ${idleMs} ms`);
-    const watchdog = setTimeout(() => call.abort(silence), idleMs);
+    const silence = () => new ModelCallError('transient', `nothing came from the model for ${idleMs} ms`);
+    const watchdog = setTimeout(() => call.abort(silence()), idleMs);
     try {
       signal.throwIfAborted();
       const response = await client.messages.create(toParams(request), { signal: call.signal }).asResponse();
       return await readReply(response, apiKey, () => watchdog.refresh());
     } catch (error) {
       signal.throwIfAborted();
-      if (call.signal.aborted) throw silence;
+      if (call.signal.aborted) throw call.signal.reason;
       throw toModelCallError(error, apiKey);
     } finally {
       clearTimeout(watchdog);

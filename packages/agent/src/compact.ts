@@ -22,8 +22,9 @@ export type RequestPrefix = Pick<ModelRequest, 'model' | 'system' | 'tools'>;
 const COMPACTIONS_MOST = 3;
 /** Of the window: from here on a conversation is compacted ... */
 const FULL_SHARE = 0.75;
-/** ... and so much of its end is kept as it is. */
+/** ... and so much of its end is kept as it is, but never more than this share of all turns. */
 const KEPT_SHARE = 0.25;
+const KEPT_TURNS_SHARE = 1 / 3;
 const SUMMARY_TOKENS = 4096;
 
 const SUMMARY_PROMPT = `The conversation above will be replaced by your summary. Write it for yourself, to go on from it without the conversation. Call no tool. Use exactly these headings, and be concrete (names, paths, IDs, numbers, errors):
@@ -38,14 +39,19 @@ function windowTokens(run: Run): number {
   return run.options.contextWindow ?? windowOf(run.options.model);
 }
 
+function turnTokens({ reply, results, texts }: Turn): number {
+  return estimateTokens([reply.content, [...results.values()], texts]);
+}
+
 /** The first turn to be kept: as many as fit, never from the middle of a paused turn. */
-function firstKept(turns: readonly Turn[], tokens: number): number {
+function firstKept(turns: readonly Turn[], window: number): number {
+  const all = turns.reduce((sum, turn) => sum + turnTokens(turn), 0);
   let first = turns.length;
-  let left = tokens;
+  let left = Math.min(window * KEPT_SHARE, all * KEPT_TURNS_SHARE);
   for (let at = turns.length - 1; at >= 0; at--) {
     const turn = turns[at];
     if (turn === undefined) break;
-    left -= estimateTokens([turn.reply.content, [...turn.results.values()], turn.texts]);
+    left -= turnTokens(turn);
     const last = at === turns.length - 1;
     if (left < 0 && !(last && leavesOpen(turn))) break;
     const before = turns[at - 1];
@@ -133,7 +139,7 @@ export async function makeRoom(
   if (refusal === undefined && nextTokens(run, prefix) < window * FULL_SHARE) return undefined;
   const since = compactions.done.at(-1)?.index ?? -1;
   const progressed = turns.some(({ index, reply }) => index > since && !isDropped(reply));
-  const first = firstKept(turns, window * KEPT_SHARE);
+  const first = firstKept(turns, window);
   if (compactions.done.length >= COMPACTIONS_MOST || !progressed || first === 0) return refusal;
   const keepFrom = turns[first]?.index ?? run.options.journal.entries.length;
   return compact(run, prefix, keepFrom, compactions);

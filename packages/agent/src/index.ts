@@ -9,4 +9,5 @@ export {
   type ModelReply,
   type ModelRequest,
 } from './model-call.ts';
+export { ModelPrice, PriceFile, parsePriceFile, usdOf } from './prices.ts';
 export type { WorkState } from './work-state.ts';

@@ -47,11 +47,11 @@ function cleanValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [cleanText(key), cleanValue(inner)]));
 }
 
-/** Cleans the texts and inputs of a reply. Thinking is signed and stays as it came. */
+/** Cleans all texts of a reply. Thinking is signed and stays as it came. */
 export function takeInReply(content: readonly ContentBlock[]): ContentBlock[] {
   return content.map((block) => {
-    if (block.type === 'text' && typeof block.text === 'string')
-      return { ...block, text: cleanText(block.text) };
-    return block.type === 'tool_use' ? { ...block, input: cleanValue(block.input) } : block;
+    if (block.type === 'thinking' || block.type === 'redacted_thinking') return block;
+    const cleaned = Object.entries(block).map(([key, value]) => [cleanText(key), cleanValue(value)]);
+    return { ...Object.fromEntries(cleaned), type: cleanText(block.type) };
   });
 }

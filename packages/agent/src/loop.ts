@@ -4,7 +4,7 @@ import { begin, deliver } from './begin.ts';
 import { makeRoom } from './compact.ts';
 import { takeInReply } from './intake.ts';
 import { untilAborted } from './linked-abort.ts';
-import { toMessages } from './messages.ts';
+import { messagesOf } from './messages.ts';
 import type { ModelReply, ModelRequest } from './model-call.ts';
 import { toApiTools, toSystem, withBreakpoint } from './request.ts';
 import { callWithRetries } from './retries.ts';
@@ -48,7 +48,7 @@ async function converse(run: Run): Promise<AgentEnd> {
     }
     const notices = await untilAborted(nextNotices(), run.signal);
     await deliver(run, [...notices, ...wrapUpTexts(run, turns)]);
-    const messages = withBreakpoint(toMessages(journal.entries, { remind: checklistRemind === true }));
+    const messages = withBreakpoint(messagesOf(run.conversation(), { remind: checklistRemind === true }));
     const request: ModelRequest = { ...prefix, messages, maxTokens: maxTokensOf(run) };
     run.emit({ type: 'turn.started', turn: turns + 1 });
     const called = await callWithRetries(run, request);

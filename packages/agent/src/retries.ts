@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { AgentEnd } from './agent.ts';
 import { untilAborted } from './linked-abort.ts';
 import { ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
+import { malformedPart } from './reply-check.ts';
 import type { Run } from './run.ts';
 
 export type CallOutcome = { ok: true; reply: ModelReply } | { ok: false; end: AgentEnd };
@@ -19,6 +20,17 @@ function asModelCallError(error: unknown): ModelCallError {
   return new ModelCallError('transient', error instanceof Error ? error.message : String(error));
 }
 
+function wellFormed(run: Run, reply: ModelReply): ModelReply {
+  const taken = run.conversation().turns.flatMap(({ calls }) => calls.map(({ id }) => id));
+  const wrong = malformedPart(reply, new Set(taken));
+  if (wrong === undefined) return reply;
+  throw new ModelCallError('transient', `the model sent a reply that can't be used: ${wrong}`);
+}
+
+function realWait(ms: number, signal: AbortSignal): Promise<void> {
+  return wait(ms, undefined, { signal });
+}
+
 /**
  * Calls the model until it answers. Failing calls are repeated within the limits, then the attempt parks; errors that
  * no repetition mends end it. Rejects only when the run is aborted.
@@ -31,7 +43,7 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
     run.signal.throwIfAborted();
     try {
       const call = run.options.callModel(request, { signal: run.signal });
-      return { ok: true, reply: await untilAborted(call, run.signal) };
+      return { ok: true, reply: wellFormed(run, await untilAborted(call, run.signal)) };
     } catch (thrown) {
       run.signal.throwIfAborted();
       error = asModelCallError(thrown);
@@ -43,7 +55,7 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
       return { ok: false, end: { kind: 'parked', cause: 'model', error: kind, reason, retryAfterMs } };
     }
     run.emit({ type: 'model.retry', failedTries, waitMs, kind, reason });
-    await wait(waitMs, undefined, { signal: run.signal });
+    await (run.options.wait ?? realWait)(waitMs, run.signal);
     waitedMs += waitMs;
   }
 }

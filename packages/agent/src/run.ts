@@ -38,6 +38,16 @@ function inOrder(journal: Journal): Run['append'] {
   };
 }
 
+/** Reads the conversation anew only when the journal has grown. */
+function readOnce(journal: Journal): () => Conversation {
+  let known: { length: number; conversation: Conversation } | undefined;
+  return () => {
+    const { length } = journal.entries;
+    if (known?.length !== length) known = { length, conversation: readConversation(journal.entries) };
+    return known.conversation;
+  };
+}
+
 function withTimeLimit(abort: LinkedAbort, timeoutMs: number) {
   let over = false;
   const timer = setTimeout(() => {
@@ -59,7 +69,7 @@ export function openRun(options: AgentOptions): Run {
     stop: abort.abort,
     append: inOrder(options.journal),
     emit: (event) => options.emit(event),
-    conversation: () => readConversation(options.journal.entries),
+    conversation: readOnce(options.journal),
     close() {
       time.clear();
       abort.release();

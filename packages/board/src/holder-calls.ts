@@ -72,9 +72,10 @@ export function holderCalls(io: BoardIo) {
       });
     },
 
-    /** The task that a claim from outside with this request ID got and still holds. */
-    async claimedBy(jobId: string, requestId: string): Promise<string | undefined> {
-      return z.string().parse(await io.run(jobId, 'claimed_by', [requestId])) || undefined;
+    /** The task that this owner's claim with this request ID got and still holds. */
+    async claimedBy(jobId: string, owner: Owner, requestId: string): Promise<string | undefined> {
+      const args = [`${owner.kind}:${owner.id}`, requestId];
+      return z.string().parse(await io.run(jobId, 'claimed_by', args)) || undefined;
     },
 
     /**

@@ -5,6 +5,8 @@ export {
   TODO_WRITE_NOTE,
   TURN_END_NOTE,
   TURN_START_NOTE,
+  todoWriteEntry,
+  unfinishedLines,
 } from './projection.ts';
 export { countRound, REMINDER_ROUNDS, REMINDER_TEXT, type ReminderStep } from './reminder.ts';
 export { type PanelOptions, renderFolded, renderOutline, renderPlain, renderTerminal } from './render.ts';

@@ -1,4 +1,4 @@
-import type { JournalEntry } from '@crewboard/contracts';
+import type { JournalEntry, NewJournalEntry } from '@crewboard/contracts';
 import { z } from 'zod';
 import { TODO_STATUSES, type Todo } from './todos.ts';
 
@@ -12,6 +12,20 @@ const WriteData = z.object({
     z.object({ content: z.string(), status: z.enum(TODO_STATUSES), activeForm: z.string().optional() }),
   ),
 });
+
+/** The `todo/write` entry that an accepted list leaves in the log. */
+export function todoWriteEntry(todos: readonly Todo[]): NewJournalEntry {
+  const kept = todos.map(({ activeForm, ...todo }) =>
+    activeForm === undefined ? todo : { ...todo, activeForm },
+  );
+  return { kind: 'note', name: TODO_WRITE_NOTE, data: { todos: kept } };
+}
+
+/** The items that are still to be done, as plain lines with their marks. */
+export function unfinishedLines(todos: readonly Todo[] | null): string[] {
+  const open = (todos ?? []).filter(({ status }) => status !== 'completed');
+  return open.map(({ content, status }) => `${status === 'in_progress' ? '[>]' : '[ ]'} ${content}`);
+}
 
 /** The part of a log entry that the projection reads; every journal entry has it. */
 export type PanelEntry =

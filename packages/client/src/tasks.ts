@@ -21,6 +21,7 @@ import {
   Task,
   TaskList,
   type TaskListQuery,
+  TranscriptPage,
   type UnblockBody,
   Why,
 } from '@crewboard/contracts';
@@ -41,6 +42,8 @@ export interface TaskCalls {
   get(jobId: string, taskId: string, options?: CallOptions): Promise<Task>;
   add(jobId: string, tasks: NewTask[], options?: WriteOptions): Promise<AddTasksAnswer>;
   attempts(jobId: string, taskId: string, page?: Page, options?: CallOptions): Promise<AttemptList>;
+  /** A page of the task's conversation; the lead is a task, too. */
+  transcript(jobId: string, taskId: string, page?: Page, options?: CallOptions): Promise<TranscriptPage>;
   /** Why the task is where it is. */
   why(jobId: string, taskId: string, options?: CallOptions): Promise<Why>;
 
@@ -93,6 +96,11 @@ export function taskCalls(transport: Transport): TaskCalls {
       }),
     attempts: (jobId, taskId, page = {}, { signal } = {}) =>
       transport.json(AttemptList, { path: withQuery(`${taskPath(jobId, taskId)}/attempts`, page), signal }),
+    transcript: (jobId, taskId, page = {}, { signal } = {}) =>
+      transport.json(TranscriptPage, {
+        path: withQuery(`${taskPath(jobId, taskId)}/transcript`, page),
+        signal,
+      }),
     why: (jobId, taskId, { signal } = {}) =>
       transport.json(Why, { path: `${taskPath(jobId, taskId)}/why`, signal }),
     claim: (jobId, body, { signal } = {}) =>

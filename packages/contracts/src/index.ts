@@ -134,4 +134,11 @@ export {
   WriteArtifactInput,
   WriteFileInput,
 } from './tool-inputs.ts';
+export {
+  Recording,
+  recordConversation,
+  redactEntry,
+  TranscriptPage,
+  transcriptPage,
+} from './transcript.ts';
 export { addUsage, NO_USAGE, Spend, Usage } from './usage.ts';

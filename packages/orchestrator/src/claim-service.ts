@@ -106,7 +106,7 @@ export function claimService({ boards, settings, guard }: HolderDependencies): C
     }
 
     if (body.taskId !== undefined) return claim(body.taskId);
-    const earlier = requestId === undefined ? undefined : await boards.claimedBy(jobId, requestId);
+    const earlier = requestId === undefined ? undefined : await boards.claimedBy(jobId, owner, requestId);
     if (earlier !== undefined) return claim(earlier);
     refuseClosed(state);
     return body.labels === undefined ? claim() : firstOf(body.labels);

@@ -17,7 +17,7 @@ local function unqueue(B, id, T, builtIn)
 end
 if requestId ~= '' and kind ~= 'sub-agent' and kind ~= 'lead' then
   -- Repeated: the task that this very request got, if it still holds it.
-  id = redis.call('HGET', repeatsKey, 'claim:' .. requestId) or id
+  id = redis.call('HGET', repeatsKey, 'claim:' .. owner .. '/' .. requestId) or id
 end
 if id == '' then
   id = redis.call('ZRANGEBYSCORE', indexKey, int(READY_OUTSIDE * BAND), '(' .. int(REJECTED * BAND), 'LIMIT', 0, 1)[1]
@@ -28,7 +28,7 @@ if refused then return refused end
 if not id then return { 'none' } end
 if not T then return refuse('not_found', id, nil, { what = 'task' }) end
 
-if T[TOKEN] ~= '' and requestId ~= '' and T[CLAIM_REQUEST] == requestId then
+if T[TOKEN] ~= '' and requestId ~= '' and T[CLAIM_REQUEST] == requestId and T[OWNER] == owner then
   return { 'already', T[TOKEN], redis.call('ZSCORE', leaseKey, id) or '', row(id, T, true) }
 end
 if (T[NUMBER] == 0) ~= (kind == 'lead') then return refuse('forbidden', id, T) end
@@ -66,7 +66,7 @@ T[TOKEN] = T[ATTEMPT] .. '-' .. secret
 T[OWNER] = owner
 T[CLAIM_REQUEST] = requestId
 T[LEASE_MS] = leaseMs
-if not builtIn and requestId ~= '' then redis.call('HSET', repeatsKey, 'claim:' .. requestId, id) end
+if not builtIn and requestId ~= '' then redis.call('HSET', repeatsKey, 'claim:' .. owner .. '/' .. requestId, id) end
 T[HOLD], T[NOT_BEFORE], T[GROWTH], T[OPEN_TOOLS] = '', 0, 0, 0
 T[ATTEMPT_AT], T[UPDATED] = now(), now()
 if T[TASK_STARTED] == 0 then T[TASK_STARTED] = now() end

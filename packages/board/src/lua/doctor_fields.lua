@@ -41,7 +41,7 @@ local function check_field(field, value)
   elseif name == 'repeats' and field:sub(1, 6) == 'claim:' then
     -- The claim of somebody outside, for as long as it holds.
     local T = readable(value)
-    if not T or T[CLAIM_REQUEST] ~= field:sub(7) then report(name, value, field, 'none: that claim is over') end
+    if not T or T[OWNER] .. '/' .. T[CLAIM_REQUEST] ~= field:sub(7) then report(name, value, field, 'none: that claim is over') end
   elseif name == 'keys' then
     local id = value:sub(1, 10)
     if not is_task(id) then

@@ -9,6 +9,7 @@ import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
 import { inboxText, readInbox } from './inbox.ts';
+import { openTaskLines } from './open-tasks.ts';
 import { createBoardPlanTool } from './plan-tool.ts';
 import { LEAD_SYSTEM, leadOpening, newsMessage } from './prompt.ts';
 import { createBoardResolveTool } from './resolve-tool.ts';
@@ -76,6 +77,10 @@ export async function prepareLead(
           const answer = await boards.waitForNews(hold, `plain/${journal.entries.length}`);
           return answer === 'parked' ? { kind: 'parked', reason: 'waits for news' } : undefined;
         },
+        workState: async () => ({
+          unfinishedTodos: [],
+          openTasks: await openTaskLines(boards, hold.jobId),
+        }),
         limits: limitsFor(spec, {}, settings),
         signal,
       },

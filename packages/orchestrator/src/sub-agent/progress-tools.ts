@@ -1,6 +1,6 @@
 import type { Boards, Hold } from '@crewboard/board';
-import { createTodoWriteTool, renderPlain } from '@crewboard/checklist';
-import { BoardNoteInput, newSecret, type Tool } from '@crewboard/contracts';
+import { createTodoWriteTool, renderPlain, todoWriteEntry } from '@crewboard/checklist';
+import { BoardNoteInput, type Journal, newSecret, type Tool } from '@crewboard/contracts';
 import type { z } from 'zod';
 import { refuseForeign } from './end-tools.ts';
 
@@ -21,11 +21,17 @@ export function createBoardNoteTool(boards: Boards, hold: Hold): Tool<z.infer<ty
   };
 }
 
-/** `todo_write`: the private checklist; its state shows as progress under the board task. */
-export function createChecklistTool(boards: Boards, hold: Hold, allowParallelInProgress: boolean): Tool {
+/** `todo_write`: the private checklist, kept in the journal; its state shows as progress under the board task. */
+export function createChecklistTool(
+  boards: Boards,
+  hold: Hold,
+  journal: Journal,
+  allowParallelInProgress: boolean,
+): Tool {
   return createTodoWriteTool({
     allowParallelInProgress,
     async onUpdate(todos) {
+      await journal.append(todoWriteEntry(todos));
       await boards.progress(hold, newSecret(), renderPlain(todos));
     },
   });

@@ -1,5 +1,6 @@
 import type { ModelCall } from '@crewboard/agent';
 import type { Boards } from '@crewboard/board';
+import { projectTodos, unfinishedLines } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
@@ -10,7 +11,7 @@ import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
 import { createBoardNoteTool, createChecklistTool } from './progress-tools.ts';
-import { SUB_AGENT_SYSTEM, taskOpening } from './prompt.ts';
+import { SUB_AGENT_SYSTEM, taskBlock, taskOpening } from './prompt.ts';
 import { createBoardBlockTool, createBoardProposeTool } from './request-tools.ts';
 import { continuationOf, followShownTask } from './shown-task.ts';
 
@@ -33,9 +34,10 @@ export async function prepareSubAgent(
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
+  const journal = await boards.openJournal(hold, { attempt: task.attempt });
   const tools: Tool[] = [
     ...(await workTools(spec, settings)),
-    createChecklistTool(boards, hold, spec.allowParallelInProgress),
+    createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
     createBoardNoteTool(boards, hold),
@@ -53,7 +55,6 @@ export async function prepareSubAgent(
     DEPENDENCY_BYTES,
   );
   const goesOn = await continuationOf(boards, hold.jobId, task, earlier);
-  const journal = await boards.openJournal(hold, { attempt: task.attempt });
   // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);
   return (signal) =>
@@ -76,6 +77,11 @@ export async function prepareSubAgent(
         attempt: task.attempt,
         ...goesOn,
         notices: () => shown.news(),
+        workState: async () => ({
+          heldTask: taskBlock(shown.task),
+          unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
+          openTasks: [],
+        }),
         limits: limitsFor(spec, task, settings),
         checklistRemind: true,
         signal,

@@ -4,6 +4,16 @@ local function link(dependent, on, condition, state)
   redis.call('HSET', edgesKey, on, (redis.call('HGET', edgesKey, on) or '') .. dependent .. condition .. state)
 end
 
+-- Slices go by the number of an edge: one that was taken out moves those behind it up, so they begin anew.
+local function restart_slices(on)
+  if redis.call('HEXISTS', slicesKey, on) == 1 then redis.call('HSET', slicesKey, on, '0') end
+  local noted = redis.call('HGET', slicesKey, 'cascade:' .. on)
+  if not noted then return end
+  local note = cjson.decode(noted)
+  note.start = 0
+  redis.call('HSET', slicesKey, 'cascade:' .. on, cjson.encode(note))
+end
+
 -- Takes an edge out of the list of `on`; returns the state it had. A slice under way there starts over, for what it
 -- has passed may have moved.
 local function unlink(dependent, on)
@@ -16,7 +26,7 @@ local function unlink(dependent, on)
       local state = edges:sub(found + 11, found + 11)
       local rest = edges:sub(1, found - 1) .. edges:sub(found + 12)
       if rest == '' then redis.call('HDEL', edgesKey, on) else redis.call('HSET', edgesKey, on, rest) end
-      if redis.call('HEXISTS', slicesKey, on) == 1 then redis.call('HSET', slicesKey, on, '0') end
+      restart_slices(on)
       return state
     end
     at = found + 1

@@ -9,7 +9,7 @@ local function check_edit(B, plan, edit, index)
     or refuse_change(B, edit.id, T, edit.version, false, extra)
   if refused then return refused end
   for _, reference in ipairs({ edit.parent or false, edit.replaces or false }) do
-    if reference and (not redis.call('HGET', hotKey, reference) or reference == '@' or reference == edit.id) then
+    if reference and (not redis.call('HGET', hotKey, reference) or reference == '@' or reference == B[LEAD] or reference == edit.id) then
       return refuse('unknown_dependency', edit.id, T, { reference = reference, index = index })
     end
   end

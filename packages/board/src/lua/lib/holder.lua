@@ -58,7 +58,7 @@ local function end_attempt(id, T, outcome, class, reason)
   redis.call('ZREM', leaseKey, id)
   if T[NUMBER] > 0 then redis.call('ZREM', windowKey, id) end
   if T[CLAIM_REQUEST] ~= '' and not is_built_in(T[OWNER]) then
-    redis.call('HDEL', repeatsKey, 'claim:' .. T[CLAIM_REQUEST])
+    redis.call('HDEL', repeatsKey, 'claim:' .. T[OWNER] .. '/' .. T[CLAIM_REQUEST])
   end
   T[TOKEN] = ''
   T[CLAIM_REQUEST] = ''
@@ -107,10 +107,10 @@ local function fail_task(B, id, T, class, reason, retryable, delayMs, by)
   if not isOurs then
     T[STRIKES], T[STICKY] = 0, 0
     T[FAILURES] = T[FAILURES] + 1
+    T[FRESH] = 1
   end
   local extra = cjson.encode({ class = class, reason = reason })
   if retryable and T[NUMBER] > 0 and T[FAILURES] < T[MAX_ATTEMPTS] then
-    if not isOurs then T[FRESH] = 1 end
     T[NOT_BEFORE] = delayMs > 0 and now() + delayMs or 0
     rest(B, id, T)
     local event = emit('task.failed', id, T, by, extra)

@@ -12,7 +12,6 @@ end
 -- A terminal task becomes pending again: failures and strikes at zero, its dependents wait for it anew. A failed one
 -- begins its conversation afresh, another goes on with it. Returns the dependents that have started already.
 local function reopen_task(B, id, T, reason, by)
-  if T[CODE] == FAILED then T[FRESH] = 1 end
   T[VERSION] = T[VERSION] + 1
   T[FAILURES], T[STRIKES], T[STICKY], T[NOT_BEFORE], T[TASK_ENDED] = 0, 0, 0, 0, 0
   T[UPDATED], T[HOLD], T[OWNER] = now(), '', ''

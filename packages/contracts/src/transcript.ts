@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { TaskId } from './ids.ts';
+import { ContentBlock, JournalEntry } from './journal.ts';
+import type { JsonValue } from './json.ts';
+import { Usage } from './usage.ts';
+
+/** A page of a task's conversation, in the order in which it happened. */
+export const TranscriptPage = z.strictObject({
+  taskId: TaskId,
+  entries: z.array(JournalEntry),
+  /** Where the next page begins; absent on the last. */
+  nextCursor: z.string().optional(),
+});
+export type TranscriptPage = z.infer<typeof TranscriptPage>;
+
+/** A conversation as a fixture: what the model said, and what its tools answered. */
+export const Recording = z.strictObject({
+  format: z.literal('crewboard-recording'),
+  v: z.literal(1),
+  taskId: TaskId,
+  /** In order, replies that were cut or refused included. */
+  replies: z.array(z.strictObject({ content: z.array(ContentBlock), stopReason: z.string(), usage: Usage })),
+  results: z.array(z.strictObject({ toolUseId: z.string(), content: z.string(), isError: z.boolean() })),
+});
+export type Recording = z.infer<typeof Recording>;
+
+const PAGE_ENTRIES = 50;
+
+/** What looks like a key or a token; also in a page that somebody passes on, it must not stand. */
+const SECRETS = /\b(?:sk|cb)[-_][\w-]{16,}|\bBearer\s+[\w.~+/-]{8,}=*/g;
+
+function redacted(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return value.replace(SECRETS, '[redacted]');
+  if (Array.isArray(value)) return value.map(redacted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redacted(inner)]));
+}
+
+/** The entry without anything that looks like a key. Thinking is then no longer what its signature stands for. */
+export function redactEntry(entry: JournalEntry): JournalEntry {
+  return JournalEntry.parse(redacted(z.json().parse(entry)));
+}
+
+/** A page of a journal, redacted; `cursor` is the `nextCursor` of the page before. */
+export function transcriptPage(
+  taskId: string,
+  journal: readonly JournalEntry[],
+  { cursor = '0', limit = PAGE_ENTRIES }: { cursor?: string | undefined; limit?: number | undefined } = {},
+): TranscriptPage {
+  const from = Number(cursor);
+  const entries = journal.slice(from, from + limit).map(redactEntry);
+  const next = from + entries.length;
+  return { taskId, entries, ...(next < journal.length ? { nextCursor: String(next) } : {}) };
+}
+
+/** Makes a fixture of the task's last conversation: all since it last began anew. */
+export function recordConversation(taskId: string, journal: readonly JournalEntry[]): Recording {
+  const start = journal.findLastIndex((entry) => entry.kind === 'start' && entry.fresh) + 1;
+  const recording: Recording = { format: 'crewboard-recording', v: 1, taskId, replies: [], results: [] };
+  for (const entry of journal.slice(start)) {
+    if (entry.kind === 'reply') {
+      const { content, stopReason, usage } = entry;
+      recording.replies.push({ content, stopReason, usage });
+    } else if (entry.kind === 'tool.result') {
+      const { toolUseId, content, isError } = entry;
+      recording.results.push({ toolUseId, content, isError });
+    }
+  }
+  return recording;
+}
