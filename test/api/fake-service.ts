@@ -114,6 +114,10 @@ function serveTask(fake: FakeState) {
       await onTask('listAttempts')(scope, jobId, taskId, query);
       return { attempts: [], nextCursor: '1' };
     },
+    async readTranscript(scope, jobId, taskId, query) {
+      await onTask('readTranscript')(scope, jobId, taskId, query);
+      return { taskId, entries: [] };
+    },
     async explainTask(scope, jobId, taskId) {
       await onTask('explainTask')(scope, jobId, taskId);
       return { text: 'is ready', readiness: { state: 'ready' }, because: [] };

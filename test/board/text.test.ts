@@ -170,6 +170,7 @@ const CALLS: Record<JobCall, Call> = {
   reopenTask: (service, scope, jobId, taskId) =>
     service.reopenTask(scope, jobId, taskId, { action: 'reopen', version: 1, reason: 'mine' }),
   listAttempts: (service, scope, jobId, taskId) => service.listAttempts(scope, jobId, taskId, {}),
+  readTranscript: (service, scope, jobId, taskId) => service.readTranscript(scope, jobId, taskId, {}),
   explainTask: (service, scope, jobId, taskId) => service.explainTask(scope, jobId, taskId),
 };
 

@@ -8,7 +8,7 @@ import { recordingChecklist, todo } from './support.ts';
 const SOURCES = join(import.meta.dirname, '../../packages/checklist/src');
 
 describe('the tool', () => {
-  it('is one tool with one name, or its older alias [row 71] [row 89] [row 91] [row 101]', () => {
+  it('is one tool with one name, or its older alias [row 71] [row 97] [row 89] [row 91] [row 101]', () => {
     expect(recordingChecklist().tool).toMatchObject({
       name: 'todo_write',
       readOnly: false,

@@ -94,7 +94,7 @@ describe('the shape of a list', () => {
     );
   });
 
-  it('has one of three statuses in lower case [row 10] [row 17] [row 60] [row 103]', async () => {
+  it('has one of three statuses in lower case [row 4] [row 10] [row 17] [row 60] [row 103]', async () => {
     const said = (got: string) =>
       `todos[0].status must be one of pending, in_progress, completed, got ${got}`;
     expect(await refusal({ todos: [{ content: 'a', status: 'PENDING' }] })).toBe(said('"PENDING"'));
@@ -107,7 +107,7 @@ describe('the shape of a list', () => {
     expect(updates).toEqual([[todo('a', 'in_progress')]]);
   });
 
-  it('has no other key [row 8] [row 105]', async () => {
+  it('has no other key, and no ids to remember [row 8] [row 105] [row 106]', async () => {
     for (const key of ['id', 'priority', 'children', 'thought', 'reasoning', 'activeForm']) {
       expect(await refusal({ todos: [{ ...todo('a'), [key]: 'x' }] })).toBe(
         `todos[0] has the unknown key "${key}": only content and status are allowed`,

@@ -9,6 +9,7 @@ import {
   lastResults,
   reply,
   startScriptedApi,
+  text,
   toolUse,
 } from '../support/scripted-messages-api.ts';
 
@@ -166,5 +167,28 @@ describe('a lead', () => {
     await boards.fail(hold, 'f', failure);
     await boards.release(await claim(lead, 'lead'), 'r', 'shutting down');
     expect(await boards.waitForNews(await claim(lead, 'lead'), '1/wait')).toBe('woken');
+  });
+});
+
+describe('a transcript', () => {
+  it('is the conversation of a task in pages, without anything that looks like a key', async () => {
+    const secret = `sk-${'a1b2'.repeat(8)}`;
+    await using api = await startScriptedApi((request) =>
+      reply([
+        text(`I saw ${secret}`),
+        toolUse('board_submit', { taskId: ownTask(allText(request)), summary: 'done' }),
+      ]),
+    );
+    await using stack = await openLocalStack({ provider: { url: api.url, key: KEY } });
+    const { jobId, taskId, status } = await submitted(stack, { tasks: [{ title: 'One' }] });
+    await status('completed');
+    const path = `/v1/jobs/${jobId}/tasks/${taskId}/transcript`;
+    const whole = await stack.client.tasks.transcript(jobId, taskId);
+    expect(whole.entries.map(({ kind }) => kind)).toEqual(['message', 'reply', 'tool.started']);
+    expect(JSON.stringify(whole)).not.toContain(secret);
+    const first = await stack.call('GET', `${path}?limit=1`);
+    expect(first.json).toMatchObject({ entries: [{ kind: 'message' }], nextCursor: '1' });
+    expect((await stack.call('GET', `${path}?cursor=zzz`)).status).toBe(400);
+    expect((await stack.call('GET', `/v1/jobs/${jobId}/tasks/t_22222222/transcript`)).status).toBe(404);
   });
 });

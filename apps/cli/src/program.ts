@@ -11,6 +11,7 @@ import { addLs } from './commands/ls.ts';
 import { addResults } from './commands/results.ts';
 import { addRun } from './commands/run.ts';
 import { addSubmit } from './commands/submit.ts';
+import { addTranscript } from './commands/transcript.ts';
 import { addUp } from './commands/up.ts';
 import { addWorker } from './commands/worker.ts';
 import { type Config, readConfig } from './config.ts';
@@ -65,6 +66,7 @@ export async function runCli(
   addLs(program, context);
   addBoard(program, context);
   addResults(program, context);
+  addTranscript(program, context);
   addCancel(program, context);
   addDoctor(program, context);
   addWorker(program, context);

@@ -34,6 +34,8 @@ export function readCompactions(entries: readonly JournalEntry[], start: number)
   let pending: CompactionLog['pending'];
   for (const [index, entry] of entries.entries()) {
     if (index < start) continue;
+    // What a failed attempt had begun is history.
+    if (entry.kind === 'start' && entry.fresh) pending = undefined;
     if (entry.kind === 'reply' && pending !== undefined) {
       pending = { ...pending, summary: entry };
       summaries.add(index);

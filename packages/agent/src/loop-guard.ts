@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AgentEnd } from './agent.ts';
 import type { ToolCall, Turn } from './conversation.ts';
 import type { Run } from './run.ts';
@@ -10,46 +11,40 @@ interface Streak {
   call: ToolCall;
   times: number;
   failures: number;
-  answer: string;
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, inner]) => [key, sorted(inner)]),
-  );
+  answer: string | undefined;
 }
 
 /** The same tool and input, whatever the order of the input's keys. */
-function keyOf({ name, input }: ToolCall): string {
-  return JSON.stringify([name, sorted(input)]);
+function isSame(a: ToolCall, b: ToolCall): boolean {
+  return a.name === b.name && isDeepStrictEqual(a.input, b.input);
 }
 
-/** Takes one turn's answered calls into the streaks. */
-function countTurn(run: Run, streaks: Map<string, Streak>, turn: Turn): void {
-  const before = new Map(streaks);
-  for (const call of turn.calls) {
-    const result = turn.results.get(call.id);
-    if (result === undefined) continue;
-    const key = keyOf(call);
-    const tool = run.tools.get(call.name);
-    const earlier = before.get(key);
-    // A wait that brings other news, or a finish refused for other reasons, is no loop.
-    const goesOn = earlier !== undefined && (!tool?.endsAttempt || earlier.answer === result.content);
-    const { times, failures } = goesOn ? earlier : { times: 0, failures: 0 };
-    const changed = tool !== undefined && !tool.readOnly && !result.isError;
+function changesSomething(run: Run, turn: Turn, call: ToolCall): boolean {
+  const tool = run.tools.get(call.name);
+  return tool !== undefined && !tool.readOnly && turn.results.get(call.id)?.isError === false;
+}
+
+/** The streak of `call` over the attempt's turns. */
+function streakOf(run: Run, turns: readonly Turn[], call: ToolCall): Streak {
+  const mayEnd = run.tools.get(call.name)?.endsAttempt === true;
+  let streak: Streak = { call, times: 0, failures: 0, answer: undefined };
+  for (const turn of turns) {
+    const same = turn.calls.find((other) => isSame(other, call));
     // What was looked up before a change may well be looked up again after it.
-    if (changed) for (const other of streaks.keys()) if (other !== key) streaks.delete(other);
-    streaks.set(key, {
+    if (turn.calls.some((other) => changesSomething(run, turn, other) && !isSame(other, call)))
+      streak = { ...streak, times: 0, failures: 0 };
+    const result = same === undefined ? undefined : turn.results.get(same.id);
+    if (result === undefined) continue;
+    // A wait that brings other news, or a finish refused for other reasons, is no loop.
+    const goesOn = !mayEnd || streak.answer === result.content;
+    streak = {
       call,
-      times: times + 1,
-      failures: result.isError ? failures + 1 : 0,
+      times: goesOn ? streak.times + 1 : 1,
+      failures: result.isError ? (goesOn ? streak.failures : 0) + 1 : 0,
       answer: result.content,
-    });
+    };
   }
+  return streak;
 }
 
 function advice({ call, times, failures }: Streak): string {
@@ -66,12 +61,12 @@ function advice({ call, times, failures }: Streak): string {
  * done twice it says nothing twice.
  */
 export async function guardLoops(run: Run, turns: readonly Turn[]): Promise<AgentEnd | undefined> {
-  const streaks = new Map<string, Streak>();
-  for (const turn of turns) if (turn.reply.attempt === run.options.attempt) countTurn(run, streaks, turn);
   const last = turns.at(-1);
-  const current = new Set(last?.calls.map(keyOf));
-  for (const [key, streak] of streaks) {
-    if (!current.has(key)) continue;
+  if (last === undefined) return undefined;
+  const own = turns.filter(({ reply }) => reply.attempt === run.options.attempt);
+  for (const [at, each] of last.calls.entries()) {
+    if (last.calls.findIndex((other) => isSame(other, each)) !== at) continue;
+    const streak = streakOf(run, own, each);
     const { call, times, failures } = streak;
     if (failures > MOST.failing || times > MOST.any) {
       const reason = `the model goes round in circles: ${call.name} with the same input ${times} times, though it was told`;
@@ -79,7 +74,7 @@ export async function guardLoops(run: Run, turns: readonly Turn[]): Promise<Agen
     }
     if (failures !== MOST.failing && times !== MOST.any) continue;
     const text = advice(streak);
-    if (last?.texts.includes(text) === false) await run.append({ kind: 'message', texts: [text] });
+    if (!last.texts.includes(text)) await run.append({ kind: 'message', texts: [text] });
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
-import { type Actor, CrewboardError, type Task } from '@crewboard/contracts';
+import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
@@ -110,6 +110,12 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
       const last = Math.min(task.attempt, after + limit);
       const attempts = last > after ? await boards.attempts(jobId, taskId, last, last - after) : [];
       return withoutAbsent({ attempts, nextCursor: last < task.attempt ? String(last) : undefined });
+    },
+
+    async readTranscript(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {
+      await open(scope, jobId, taskId);
+      const journal = await boards.readJournal(jobId, taskId);
+      return transcriptPage(taskId, journal, { cursor: String(numberCursor(cursor)), limit });
     },
 
     async explainTask(scope, jobId, taskId) {

@@ -29,6 +29,7 @@ import type {
   Task,
   TaskList,
   TaskListQuery,
+  TranscriptPage,
   Why,
 } from '@crewboard/contracts';
 
@@ -103,6 +104,13 @@ export interface PersonCalls {
     idempotencyKey?: string,
   ): Promise<ReopenAnswer>;
   listAttempts(scope: Scope, jobId: string, taskId: string, query: AttemptListQuery): Promise<AttemptList>;
+  /** A page of the task's conversation, redacted, in the order in which it happened. */
+  readTranscript(
+    scope: Scope,
+    jobId: string,
+    taskId: string,
+    query: AttemptListQuery,
+  ): Promise<TranscriptPage>;
   /** Why the task is where it is. */
   explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
 }

@@ -8,6 +8,7 @@ import {
   ReopenAnswer,
   ReopenBody,
   Task,
+  TranscriptPage,
   UnblockBody,
   Why,
 } from '@crewboard/contracts';
@@ -111,6 +112,18 @@ function readRoutes(service: Service): Route[] {
       answer: AttemptList,
       handler: async ({ params, query }, caller) =>
         json(await service.listAttempts(caller, params.id, params.taskId, query)),
+    }),
+    guardedRoute({
+      ...BARE,
+      method: 'GET',
+      path: `${TASK}/transcript`,
+      summary: 'Read the conversation of a task, without anything that looks like a key',
+      access: 'read',
+      params: TaskPath,
+      query: AttemptListQuery,
+      answer: TranscriptPage,
+      handler: async ({ params, query }, caller) =>
+        json(await service.readTranscript(caller, params.id, params.taskId, query)),
     }),
     guardedRoute({
       ...BARE,

@@ -1,4 +1,4 @@
-import { JobId } from '@crewboard/contracts';
+import { JobId, TaskId } from '@crewboard/contracts';
 import { InvalidArgumentError } from 'commander';
 
 /** Parses a TCP port; 0 means a free one. */
@@ -13,6 +13,13 @@ export function jobArgument(text: string): string {
   const id = JobId.safeParse(text);
   if (id.success) return id.data;
   throw new InvalidArgumentError('must be a job ID such as job_4kx9m2ab7ycd (`crewboard ls` lists them)');
+}
+
+/** Parses a task's ID. */
+export function taskArgument(text: string): string {
+  const id = TaskId.safeParse(text);
+  if (id.success) return id.data;
+  throw new InvalidArgumentError('must be a task ID such as t_4kx9m2ab (`crewboard board` lists them)');
 }
 
 /** Parses a number of things, from 1 to `most`. */

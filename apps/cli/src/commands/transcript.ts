@@ -1,0 +1,61 @@
+import { writeFile } from 'node:fs/promises';
+import { type JournalEntry, recordConversation } from '@crewboard/contracts';
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
+import { safeJson } from '../text.ts';
+import { jobArgument, taskArgument } from './arguments.ts';
+import { withExamples } from './help.ts';
+
+interface TranscriptOptions extends ServerFlags {
+  record?: string;
+}
+
+/** A journal of more pages than this is cut: no command may run without end. */
+const PAGES_MOST = 1000;
+const PAGE_ENTRIES = 100;
+
+async function transcript(
+  jobId: string,
+  taskId: string,
+  options: TranscriptOptions,
+  { terminal, config }: Context,
+): Promise<void> {
+  const journal: JournalEntry[] = [];
+  await withServer(config(), options, async (client) => {
+    let cursor: string | undefined;
+    for (let pages = 0; pages < PAGES_MOST; pages++) {
+      const from = cursor === undefined ? {} : { cursor };
+      const page = await client.tasks.transcript(jobId, taskId, { ...from, limit: PAGE_ENTRIES });
+      if (options.record === undefined)
+        for (const entry of page.entries) await terminal.data(`${safeJson(entry)}\n`);
+      else journal.push(...page.entries);
+      cursor = page.nextCursor;
+      if (cursor === undefined) return;
+    }
+    terminal.message(`Only the first ${PAGES_MOST * PAGE_ENTRIES} entries are shown.`);
+  });
+  if (options.record === undefined) return;
+  const recording = recordConversation(taskId, journal);
+  await writeFile(options.record, `${JSON.stringify(recording, null, 2)}\n`, { flag: 'wx' });
+  terminal.message(`Recorded ${recording.replies.length} model replies in ${options.record}`);
+}
+
+/** `crewboard transcript JOB TASK`: a task's conversation, as JSON lines or as a fixture. */
+export function addTranscript(program: Command, context: Context): void {
+  const command = withServerFlags(
+    program
+      .command('transcript')
+      .description("Print a task's conversation, one line of JSON an entry, or save it as a fixture")
+      .argument('<job>', 'the job ID', jobArgument)
+      .argument('<task>', 'the task ID', taskArgument)
+      .option('--record <file>', 'save it as a new file that a scripted model can replay')
+      .option('--json', 'the same: a transcript is always JSON lines'),
+  ).action((jobId: string, taskId: string, options: TranscriptOptions) =>
+    transcript(jobId, taskId, options, context),
+  );
+  withExamples(command, [
+    'crewboard transcript job_4kx9m2ab7ycd t_4kx9m2ab | jq -r .kind',
+    'crewboard transcript job_4kx9m2ab7ycd t_4kx9m2ab --record failure.json',
+  ]);
+}

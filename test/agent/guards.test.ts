@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentOptions } from '../../packages/agent/src/index.ts';
+import type { ToolAnswer } from '../../packages/contracts/src/index.ts';
+import { recordingChecklist, todo } from '../checklist/support.ts';
+import { memoryJournal } from '../support/memory-journal.ts';
+import {
+  allText,
+  lastResults,
+  type MessagesRequest,
+  reply,
+  startScriptedApi,
+  toolUse,
+} from '../support/scripted-messages-api.ts';
+import { LIMITS, recordingTool, runOn, submitTool, type ToolCallRecord } from './support.ts';
+
+const submit = () => reply([toolUse('submit')]);
+const told = (request: MessagesRequest | undefined) =>
+  request !== undefined && JSON.stringify(request.messages.at(-1)).includes('Loop guard');
+const failing = (answer = 'no such file'): ToolAnswer => ({ content: answer, isError: true });
+
+describe('the loop guard', () => {
+  it('tells of the same failing call at the third time, whatever the order of its keys, and ends at the fourth', async () => {
+    let at = 0;
+    const call = () =>
+      reply([toolUse('look', at++ % 2 === 0 ? { a: 1, b: { c: 2, d: 3 } } : { b: { d: 3, c: 2 }, a: 1 })]);
+    await using api = await startScriptedApi(call);
+    let errors = 0;
+    const look = recordingTool([], { name: 'look', answer: () => failing(`failed at ${++errors}`) });
+    const { outcome } = await runOn(api, { tools: [look, submitTool()] });
+    expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 4 });
+    expect(api.requests.map(({ body }) => told(body))).toEqual([false, false, false, true]);
+  });
+
+  it('tells of the same call at the fifth time and ends at the sixth', async () => {
+    await using api = await startScriptedApi(() => reply([toolUse('look', { at: 'a' })]));
+    const { outcome } = await runOn(api, { tools: [recordingTool([], { name: 'look' }), submitTool()] });
+    expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 6 });
+    expect(api.requests.map(({ body }) => told(body))).toEqual([false, false, false, false, false, true]);
+  });
+
+  it('sees a loop over two calls, and lets a model that was told go on with another', async () => {
+    await using api = await startScriptedApi((_, n) =>
+      n <= 9 ? reply([toolUse('look', { at: n % 2 })]) : submit(),
+    );
+    const { outcome } = await runOn(api, { tools: [recordingTool([], { name: 'look' }), submitTool()] });
+    expect(outcome).toMatchObject({ kind: 'done', turns: 10 });
+    expect(api.requests.map(({ body }) => told(body)).indexOf(true)).toBe(9);
+  });
+
+  it('counts anew after a change, and a call only once a turn', async () => {
+    const look = () => toolUse('look', { at: 'a' });
+    await using api = await startScriptedApi((_, n) => {
+      if (n > 12) return submit();
+      return reply(n % 3 === 0 ? [toolUse('change', { n })] : [look(), look(), look(), look()]);
+    });
+    const tools = [
+      recordingTool([], { name: 'look' }),
+      recordingTool([], { name: 'change', readOnly: false }),
+      submitTool(),
+    ];
+    const { outcome } = await runOn(api, { tools });
+    expect(outcome).toMatchObject({ kind: 'done', turns: 13 });
+    expect(api.requests.some(({ body }) => told(body))).toBe(false);
+  });
+
+  it('leaves a wait alone that brings other news each time, not one that brings the same', async () => {
+    for (const [news, kind] of [
+      [(n: number) => `news ${n}`, 'limit'],
+      [() => 'nothing new', 'failed'],
+    ] as const) {
+      let waits = 0;
+      const wait = recordingTool([], {
+        name: 'wait',
+        endsAttempt: true,
+        answer: () => ({ content: news(++waits) }),
+      });
+      await using api = await startScriptedApi(() => reply([toolUse('wait')]));
+      const { outcome } = await runOn(api, { tools: [wait], limits: { ...LIMITS, maxTurns: 10 } });
+      expect(outcome.kind).toBe(kind);
+    }
+  });
+
+  it('says what it says once, also after a crash', async () => {
+    await using api = await startScriptedApi(() => reply([toolUse('look', { at: 'a' })]));
+    const tools = [recordingTool([], { name: 'look' }), submitTool()];
+    const five = await runOn(api, { tools, limits: { ...LIMITS, maxTurns: 5 } });
+    const journal = memoryJournal(1, five.journal.entries);
+    await runOn(api, { tools, journal });
+    const said = journal.entries.filter((entry) => JSON.stringify(entry).includes('Loop guard'));
+    expect(said).toHaveLength(1);
+  });
+});
+
+describe('at 80 % of its turns', () => {
+  it('the model is told to wrap up, once, after the results', async () => {
+    await using api = await startScriptedApi((_, n) => (n <= 9 ? reply([toolUse('look', { n })]) : submit()));
+    const limits: AgentOptions['limits'] = { ...LIMITS, maxTurns: 10 };
+    const { outcome } = await runOn(api, {
+      tools: [recordingTool([], { name: 'look' }), submitTool()],
+      limits,
+    });
+    expect(outcome.kind).toBe('done');
+    const wrapUps = api.requests.map(({ body }) => allText(body).split('Wrap up').length - 1);
+    expect(wrapUps).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 1, 1]);
+    expect(api.requests[8]?.body.messages.at(-1)?.content).toMatchObject([
+      { type: 'tool_result' },
+      { type: 'text', text: expect.stringContaining('8 of 10 turns are used') },
+    ]);
+  });
+});
+
+describe('plan mode', () => {
+  const write = () => toolUse('todo_write', { todos: [todo('a')] }, 'todo');
+
+  it('refuses all but read-only tools and the ones it allows, by code, while all stay listed [row 124] [row 41] [row 108]', async () => {
+    const calls: ToolCallRecord[] = [];
+    const { tool: checklist, updates } = recordingChecklist();
+    await using api = await startScriptedApi([
+      reply([
+        toolUse('look', {}, 'look'),
+        write(),
+        toolUse('change', {}, 'change'),
+        toolUse('submit_plan', {}, 'plan'),
+      ]),
+      submit(),
+      submit(),
+    ]);
+    const tools = [
+      recordingTool(calls, { name: 'look' }),
+      checklist,
+      recordingTool(calls, { name: 'change', readOnly: false }),
+      recordingTool(calls, { name: 'submit_plan', readOnly: false }),
+      submitTool(calls),
+    ];
+    const run = (planMode: AgentOptions['planMode']) =>
+      runOn(api, { tools, limits: { ...LIMITS, maxTurns: 2 }, ...(planMode ? { planMode } : {}) });
+    await run({ allows: ['submit_plan'] });
+    expect(calls.map(({ name }) => name)).toEqual(['look', 'submit_plan']);
+    expect(updates).toEqual([]);
+    const results = lastResults(api.requests[1]?.body ?? missing());
+    expect(results.map(({ isError }) => isError)).toEqual([false, true, true, false]);
+    expect(JSON.parse(results[1]?.text ?? '')).toMatchObject({
+      code: 'plan_mode',
+      next: 'use read-only tools, or submit_plan',
+    });
+    await run(undefined);
+    const listed = api.requests.map(({ body }) => JSON.stringify(body.tools));
+    expect(new Set(listed).size).toBe(1);
+  });
+
+  it('is not lifted by the reminder: that asks, and permits nothing [row 42] [row 41]', async () => {
+    const calls: ToolCallRecord[] = [];
+    const { tool: checklist, updates } = recordingChecklist();
+    await using api = await startScriptedApi((_, n) => {
+      if (n <= 3) return reply([toolUse('look', { n })]);
+      return n === 4 ? reply([write(), toolUse('change', {}, 'change')]) : submit();
+    });
+    const tools = [
+      recordingTool(calls, { name: 'look' }),
+      checklist,
+      recordingTool(calls, { name: 'change', readOnly: false }),
+      submitTool(calls),
+    ];
+    const limits = { ...LIMITS, maxTurns: 5 };
+    await runOn(api, { tools, limits, planMode: { allows: [] }, checklistRemind: true });
+    expect(JSON.stringify(api.requests[3]?.body.messages.at(-1))).toContain('<reminder>');
+    expect(lastResults(api.requests[4]?.body ?? missing()).map(({ text }) => JSON.parse(text).code)).toEqual([
+      'plan_mode',
+      'plan_mode',
+    ]);
+    expect(calls.filter(({ name }) => name !== 'look')).toEqual([]);
+    expect(updates).toEqual([]);
+  });
+});
+
+describe('two tools of one turn of which one throws and one hangs', () => {
+  it('are both answered, in order, and the turn goes on', async () => {
+    await using api = await startScriptedApi([
+      reply([toolUse('hang', {}, 'c1'), toolUse('throw', {}, 'c2')]),
+      submit(),
+    ]);
+    const tools = [
+      recordingTool([], { name: 'hang', timeoutMs: 30, answer: () => new Promise(() => {}) }),
+      recordingTool([], { name: 'throw', answer: () => Promise.reject(new Error('broken')) }),
+      submitTool(),
+    ];
+    const { outcome } = await runOn(api, { tools });
+    expect(outcome).toMatchObject({ kind: 'done', turns: 2 });
+    expect(lastResults(api.requests[1]?.body ?? missing())).toEqual([
+      { id: 'c1', isError: true, text: 'hang timed out after 30 ms and was stopped.' },
+      { id: 'c2', isError: true, text: 'throw failed: broken' },
+    ]);
+  });
+});
+
+function missing(): never {
+  throw new Error('the request is missing');
+}

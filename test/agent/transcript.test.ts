@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runCli } from '../../apps/cli/src/program.ts';
+import { toMessages } from '../../packages/agent/src/index.ts';
+import {
+  type JournalEntry,
+  newJobId,
+  Recording,
+  recordConversation,
+  redactEntry,
+  transcriptPage,
+} from '../../packages/contracts/src/index.ts';
+import { sendJson, serveLoopback } from '../../packages/simulated-model/src/index.ts';
+import { recordedTerminal } from '../cli/support/terminal.ts';
+import { folderWith, openScriptedStack, ownTask, repliesIn } from '../regression/support.ts';
+import { memoryJournal } from '../support/memory-journal.ts';
+import { replayed, replayedTools } from '../support/replay.ts';
+import { reply, startScriptedApi, text, toolUse } from '../support/scripted-messages-api.ts';
+import { recordingTool, runOn, submitTool } from './support.ts';
+
+const TASK = 't_22222222';
+
+async function conversation(): Promise<readonly JournalEntry[]> {
+  await using api = await startScriptedApi([
+    reply([text('I look.'), toolUse('look', { at: 'a' }, 'c1')], { usage: { input_tokens: 7 } }),
+    reply([toolUse('break', {}, 'c2'), toolUse('look', { at: 'b' }, 'c3')]),
+    reply([text('cut')], { stopReason: 'max_tokens' }),
+    reply([toolUse('submit', {}, 'c4')]),
+  ]);
+  const tools = [
+    recordingTool([], { name: 'look', answer: (input) => ({ content: JSON.stringify(input) }) }),
+    recordingTool([], { name: 'break', answer: () => Promise.reject(new Error('broken')) }),
+    submitTool(),
+  ];
+  return (await runOn(api, { tools })).journal.entries;
+}
+
+describe('a recorded conversation', () => {
+  it('replays as a scripted model: the same replies, the same answers, the same end', async () => {
+    const original = await conversation();
+    const recording = Recording.parse(JSON.parse(JSON.stringify(recordConversation(TASK, original))));
+    await using api = await startScriptedApi(replayed(recording));
+    const { outcome, journal } = await runOn(api, { tools: replayedTools(recording) });
+    expect(outcome).toMatchObject({ kind: 'done', turns: 4 });
+    expect(toMessages(journal.entries)).toEqual(toMessages(original));
+    expect(outcome.usage).toMatchObject({ modelCalls: 4, inputTokens: 7 + 3 * 100 });
+  });
+
+  it('of a task on a board runs again on another board, though IDs differ', async () => {
+    await using api = await startScriptedApi((request) =>
+      repliesIn(request) === 0
+        ? reply([toolUse('board_list', {})])
+        : reply([toolUse('board_submit', { taskId: ownTask(request), summary: 'done again' })]),
+    );
+    await using first = await openScriptedStack(api);
+    const { tasks, journals } = await first.run({ tasks: [{ title: 'One' }] });
+    const [task] = tasks;
+    const recording = recordConversation(task?.id ?? '', journals.get(task?.id ?? '') ?? []);
+    await using again = await startScriptedApi(replayed(recording));
+    await using second = await openScriptedStack(again);
+    const repeated = await second.run({ tasks: [{ title: 'One' }] });
+    expect(repeated.tasks[0]).toMatchObject({ status: 'completed', result: { summary: 'done again' } });
+    expect(repeated.tasks[0]?.id).not.toBe(task?.id);
+  });
+
+  it('holds what came since the last fresh start only', async () => {
+    const journal = memoryJournal(2, await conversation());
+    await journal.append({ kind: 'start', fresh: true });
+    expect(recordConversation(TASK, journal.entries)).toMatchObject({ replies: [], results: [] });
+  });
+});
+
+describe('a transcript', () => {
+  it('comes in pages that add up to the journal', async () => {
+    const journal = await conversation();
+    const entries: JournalEntry[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = transcriptPage(TASK, journal, { cursor, limit: 3 });
+      entries.push(...page.entries);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(entries).toEqual(journal);
+  });
+
+  it('shows no keys, wherever they stand', async () => {
+    const journal = memoryJournal(1);
+    const key = 'sk-ant-0123456789abcdefghij';
+    await journal.append({ kind: 'message', texts: [`use ${key} now`] });
+    await journal.append({ kind: 'note', name: 'n', data: { deep: [{ header: `Bearer ${key}` }] } });
+    await journal.append({ kind: 'tool.result', toolUseId: 'c', content: `KEY=${key}`, isError: false });
+    const shown = JSON.stringify(journal.entries.map(redactEntry));
+    expect(shown).not.toContain(key.slice(7));
+    expect(shown).toContain('use [redacted] now');
+  });
+
+  it('is printed by `crewboard transcript`, and saved with --record, never over another file', async () => {
+    const journal = await conversation();
+    const jobId = newJobId();
+    await using folder = await folderWith({});
+    const server = await serveLoopback(async (request, response) => {
+      const url = new URL(request.url ?? '/', 'http://localhost');
+      if (url.pathname !== `/v1/jobs/${jobId}/tasks/${TASK}/transcript`) throw new Error(url.pathname);
+      const cursor = url.searchParams.get('cursor') ?? undefined;
+      sendJson(response, 200, transcriptPage(TASK, journal, { cursor, limit: 4 }));
+    });
+    try {
+      const run = async (...more: string[]) => {
+        const terminal = recordedTerminal();
+        const args = ['transcript', jobId, TASK, '--url', server.url, '--key', 'none', ...more];
+        return { code: await runCli(args, terminal, {}), terminal };
+      };
+      const printed = await run();
+      const lines = printed.terminal.out().trimEnd().split('\n');
+      expect(lines.map((line) => JSON.parse(line))).toEqual(journal);
+      const file = join(folder.path, 'failure.json');
+      const saved = await run('--record', file);
+      expect([saved.code, saved.terminal.out()]).toEqual([0, '']);
+      const recording = Recording.parse(JSON.parse(await readFile(file, 'utf8')));
+      expect(recording).toEqual(recordConversation(TASK, journal));
+      expect((await run('--record', file)).code).not.toBe(0);
+    } finally {
+      await server.stop();
+    }
+  });
+});

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import type { Recording, Tool } from '../../packages/contracts/src/index.ts';
+import { allText, type MessagesRequest, reply, type Script } from './scripted-messages-api.ts';
+
+/** The recorded ID of the task becomes that of the task which the request is about. */
+function forOwnTask<T>(recorded: T, recordedId: string, request: MessagesRequest): T {
+  const own = /"taskId":"(t_\w{8})"/.exec(allText(request))?.[1] ?? recordedId;
+  return JSON.parse(JSON.stringify(recorded).replaceAll(recordedId, own));
+}
+
+/**
+ * A scripted model that says what was recorded, reply by reply; calls on its own task name the task it now works on.
+ * After the last reply it ends its turn empty.
+ */
+export function replayed(recording: Recording): Script {
+  return (request, call) => {
+    const recorded = recording.replies[call - 1];
+    if (recorded === undefined) return reply([]);
+    const { content, stopReason, usage } = forOwnTask(recorded, recording.taskId, request);
+    return reply(content, {
+      stopReason,
+      usage: {
+        input_tokens: usage.inputTokens,
+        output_tokens: usage.outputTokens,
+        cache_read_input_tokens: usage.cacheReadTokens,
+        cache_creation_input_tokens: usage.cacheWriteTokens,
+      },
+    });
+  };
+}
+
+/** Stand-ins for the tools that the conversation called: each call answers what it was answered then. */
+export function replayedTools(recording: Recording): Tool[] {
+  const calls = recording.replies.flatMap(({ content }) => content).filter(({ type }) => type === 'tool_use');
+  const results = new Map(recording.results.map((result) => [result.toolUseId, result]));
+  return [...new Set(calls.map(({ name }) => String(name)))].map((name) => ({
+    name,
+    description: `The recorded answers of ${name}.`,
+    inputSchema: z.looseObject({}),
+    readOnly: false,
+    // A call without a result ended its attempt.
+    endsAttempt: calls.some((call) => call.name === name && !results.has(String(call.id))),
+    execute: async (_, { toolUseId }) => {
+      const result = results.get(toolUseId);
+      if (result === undefined) return { content: '', end: { kind: 'done' } };
+      return { content: result.content, isError: result.isError };
+    },
+  }));
+}
