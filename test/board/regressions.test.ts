@@ -228,3 +228,19 @@ describe('the lead', () => {
     );
   });
 });
+
+describe('a runner of checks', () => {
+  it('has a token for the checks alone: no holder’s call takes it', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId, ids } = await board.job([{ key: 'a', title: 'A', policy: 'checked' }]);
+    const held = await board.claim(jobId, ids.a ?? '');
+    await boards.submit(held.hold, 's', held.task.version, submitted, 'checks');
+    const checks = await boards.startChecks(jobId, ids.a ?? '', 'worker:1', 60_000);
+    const runner = { ...held.hold, token: checks?.token ?? '' };
+    await expect(boards.submit(runner, 's2', 3, submitted)).rejects.toEqual(refusedWith('not_owner'));
+    await expect(boards.release(runner, 'r', '')).rejects.toEqual(refusedWith('not_owner'));
+    expect((await boards.heartbeat(runner, 60_000)).version).toBe(3);
+    expect((await boards.task(jobId, ids.a ?? '')).status).toBe('in_review');
+  });
+});
