@@ -10,8 +10,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     // The embedded server needs its time for the wider boards.
-    testTimeout: isEmbedded ? 120_000 : 30_000,
-    hookTimeout: 30_000,
+    testTimeout: isEmbedded ? 180_000 : 60_000,
+    hookTimeout: 60_000,
     pool: 'forks',
     maxWorkers: 2,
   },
