@@ -85,9 +85,10 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     });
     const [line] = await once(createInterface(npm.stdout), 'line');
     const { pids } = Ready.parse(JSON.parse(String(line)));
+    // The pipe is held by the shell and `up` as well: its end is theirs, and may come before the last child's is seen.
+    const closed = once(npm, 'close');
     npm.kill(signal);
     for (const pid of Object.values(pids)) await untilGone(pid);
-    // The pipe is held by the shell and `up` as well: its end is theirs.
-    await once(npm, 'close');
+    await closed;
   },
 );
