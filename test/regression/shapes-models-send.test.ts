@@ -18,8 +18,8 @@ function lead(request: MessagesRequest) {
   if (step === 0) return [toolUse('board_plan', { ops: JSON.stringify([{ op: 'add', title: TITLE }]) })];
   if (step === 1) return [toolUse('board_get', { taskId: 7 }, 'number')];
   if (step === 2) return [toolUse('board_list', { page: 1 }, 'extra')];
-  if (step === 3) return [toolUse('board_wait', {})];
-  return [toolUse('finish_job', { summary: 'done' })];
+  const isSettled = lastResults(request).some(({ text }) => text.includes('"allSettled":true'));
+  return [isSettled ? toolUse('finish_job', { summary: 'done' }) : toolUse('board_wait', {})];
 }
 
 function subAgent(request: MessagesRequest) {
