@@ -98,6 +98,8 @@ describe('strikes', () => {
     };
     for (const growth of [false, false, true, false, false]) expect(await park(growth)).toBe('pending');
     expect(await park(false)).toBe('failed');
+    const used = (await boards.attempts(jobId, ids.a ?? '', 6)).map(({ usage }) => usage?.modelCalls ?? 0);
+    expect(used).toEqual([0, 0, 1, 0, 0, 0]);
   });
 
   it('a tool that was started before a fence and answered after it is no open tool', async () => {

@@ -1,7 +1,7 @@
 import { type Attempt, Attempt as AttemptSchema, isoTime } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { parseOwner, withoutAbsent } from './records.ts';
+import { parseOwner, parseUsage, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
 
 const AttemptRow = z
@@ -11,6 +11,7 @@ const AttemptRow = z
 const AttemptsReply = z.tuple([
   z.literal('ok'),
   z.array(z.union([z.array(z.never()).length(0), AttemptRow])),
+  z.array(z.array(z.number())),
 ]);
 
 /** The records of attempts, one a claim. */
@@ -22,7 +23,7 @@ export function attemptRecords(io: BoardIo) {
       const numbers = Array.from({ length: attemptsSoFar - first + 1 }, (_, i) => first + i);
       if (numbers.length === 0) return [];
       const fields = numbers.map((n) => `${taskId}:${n}`);
-      const [, rows] = parseReply(await io.run(jobId, 'read_attempts', fields), AttemptsReply);
+      const [, rows, usages] = parseReply(await io.run(jobId, 'read_attempts', fields), AttemptsReply);
       return rows.flatMap((row, i) => {
         if (row.length === 0) return [];
         const [, owner, startedAt, endedAt, outcome, failureClass, reason, answer] = row;
@@ -35,6 +36,7 @@ export function attemptRecords(io: BoardIo) {
           class: failureClass || undefined,
           reason: reason || undefined,
           answer: answer || undefined,
+          usage: usages[i]?.length === 5 ? parseUsage(usages[i]) : undefined,
         };
         return [AttemptSchema.parse(withoutAbsent(attempt))];
       });

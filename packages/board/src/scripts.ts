@@ -83,7 +83,7 @@ const SCRIPTS = {
     keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
   },
   read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events'] },
-  read_attempts: { libraries: ['core'], keys: ['hot', 'attempts'] },
+  read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
   doctor_begin: { libraries: ['core'], keys: ['hot'] },

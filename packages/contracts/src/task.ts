@@ -228,6 +228,8 @@ export const Attempt = z.strictObject({
   class: FailureClass.optional(),
   reason: z.string().optional(),
   answer: z.string().optional(),
+  /** Of its model calls; absent when it made none. */
+  usage: Usage.optional(),
 });
 export type Attempt = z.infer<typeof Attempt>;
 

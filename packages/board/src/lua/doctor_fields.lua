@@ -34,7 +34,7 @@ local function check_field(field, value)
   if name == 'hot' then
     local T = readable(field)
     if T then check_place(field, T) end
-  elseif name == 'attempts' then
+  elseif name == 'attempts' or (name == 'usage' and field:find(':', 1, true)) then
     local id, attempt = field:match('^(.*):(%d+)$')
     local T = id and readable(id)
     if not T or tonumber(attempt) > T[ATTEMPT] then report(name, id or field, 'attempt ' .. (attempt or '?'), 'none') end

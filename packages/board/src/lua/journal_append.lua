@@ -24,7 +24,7 @@ if (growth == 1 and T[GROWTH] == 0) or open ~= T[OPEN_TOOLS] or (ARGV[8] == '1' 
 end
 if ARGV[9] ~= '' then
   local usage = cjson.decode(ARGV[9])
-  for _, field in ipairs({ id, '@' }) do
+  for _, field in ipairs({ id, '@', id .. ':' .. T[ATTEMPT] }) do
     local packed = redis.call('HGET', usageKey, field)
     local sum = packed and cmsgpack.unpack(packed) or { 0, 0, 0, 0, 0 }
     for i = 1, 5 do sum[i] = sum[i] + usage[i] end

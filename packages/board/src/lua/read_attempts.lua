@@ -1,9 +1,14 @@
 -- Attempt records by their fields "<task ID>:<attempt>". ARGV: the fields.
--- Returns 'ok' and a list in the order asked: token, owner, start, end or 0, outcome, class, reason; empty when absent.
+-- Returns 'ok', a list in the order asked: token, owner, start, end or 0, outcome, class, reason; empty when absent;
+-- and a list of their usages, likewise.
 local refused = refuse_board(load_board())
 if refused then return refused end
 local rows = {}
 for i, packed in ipairs(redis.call('HMGET', attemptsKey, unpack(ARGV))) do
   rows[i] = packed and cmsgpack.unpack(packed) or {}
 end
-return { 'ok', rows }
+local usages = {}
+for i, packed in ipairs(redis.call('HMGET', usageKey, unpack(ARGV))) do
+  usages[i] = packed and cmsgpack.unpack(packed) or {}
+end
+return { 'ok', rows, usages }
