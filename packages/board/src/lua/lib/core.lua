@@ -10,7 +10,8 @@ local FORMAT, JOB_VERSION, STATUS, LEAD, LAST_NUMBER, MAX_PARALLEL, ALLOW_PARALL
 local CREATED, STARTED, ENDED, SWEPT, GRACE_UNTIL = 9, 10, 11, 12, 13
 local NEWS, CURSOR, WOKEN, LEAD_RUNS, SLICES, COALESCE, PAUSES = 14, 15, 16, 17, 18, 19, 20
 local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN, GRAPH, FILL = 21, 22, 23, 24, 25, 26
-local COUNTS = 30 -- + a task's code: how many tasks have that code
+local COUNTS = 30 -- + a task's code: how many tasks have that code; up to 52
+local LAST_FIELD = 52
 
 -- A task's record.
 local VERSION, CODE, NUMBER, PRIORITY, EXECUTOR, POLICY, ATTEMPT, TOKEN, OWNER = 1, 2, 3, 4, 5, 6, 7, 8, 9
@@ -72,14 +73,23 @@ local function unpack_record(packed)
   return cmsgpack.unpack(packed)
 end
 
+-- The board record; what an older writer did not know is 0, and never a hole (cmsgpack would make it a map).
+local function unpack_board(packed)
+  local B = unpack_record(packed)
+  if B then
+    for field = #B + 1, LAST_FIELD do B[field] = 0 end
+  end
+  return B
+end
+
 -- Returns the board record and the task's, either nil when absent.
 local function load(id)
   local packed = redis.call('HMGET', hotKey, '@', id)
-  return unpack_record(packed[1]), unpack_record(packed[2])
+  return unpack_board(packed[1]), unpack_record(packed[2])
 end
 
 local function load_board()
-  return unpack_record(redis.call('HGET', hotKey, '@'))
+  return unpack_board(redis.call('HGET', hotKey, '@'))
 end
 
 local function load_task(id)
