@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCommandRunner } from '@crewboard/tools';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { describeSandbox } from './support.ts';
+import { HAS_BUBBLEWRAP } from './support.ts';
 
 const signal = new AbortController().signal;
 let workspaceRoot: string;
@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const modes = [
   ['host', describe],
-  ['sandbox', describeSandbox],
+  ['sandbox', describe.skipIf(!HAS_BUBBLEWRAP)],
 ] as const;
 
 for (const [mode, describeMode] of modes) {
