@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openBoards } from '@crewboard/board';
-import type { JobBody, NewTask } from '@crewboard/contracts';
+import { JobBody, type NewTask, type ResultLine } from '@crewboard/contracts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { folderWith, type TestFolder } from '../regression/support.ts';
-import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
+import { EXAMPLES, type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import { HAS_BUBBLEWRAP, processesOf, uniqueSleep } from '../tools/commands/support.ts';
 import { expectHonestCounts } from './support/job-record.ts';
 
@@ -73,6 +74,21 @@ describe('a command task', () => {
       { output: '', summary: 'exit code 0, no output' },
     ]);
     expect(tasks.every(({ attempt, failures }) => attempt === 1 && failures === 0)).toBe(true);
+  });
+
+  it('counts the example’s pages as the shell does', async () => {
+    const job = JobBody.parse(JSON.parse(await readFile(join(EXAMPLES, 'commands.json'), 'utf8')));
+    const path = join(EXAMPLES, job.workspace?.path ?? '');
+    const { id } = await stack.run({ ...job, workspace: { path } });
+    const lines: ResultLine[] = [];
+    for await (const line of stack.client.jobs.results(id)) lines.push(line);
+    const byShell = job.tasks?.map(({ key, command: { run = '' } = {} }) => ({
+      key,
+      status: 'completed',
+      output: execFileSync('/bin/sh', ['-c', run], { cwd: path, encoding: 'utf8' }).trimEnd(),
+    }));
+    expect(lines).toMatchObject(byShell ?? []);
+    expect(lines).toHaveLength(4);
   });
 
   it('journals the start before the command and its end after it', async () => {

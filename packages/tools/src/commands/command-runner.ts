@@ -4,7 +4,7 @@ import { type CommandBounds, type CommandEnd, DEFAULT_BOUNDS, runLaunched } from
 import { launchInSandbox, mustBeConfinable } from './sandbox.ts';
 
 export interface CommandRunnerOptions {
-  /** `sandbox`: bubblewrap; `host`: as any process of this machine, which keeps nothing from commands. */
+  /** `sandbox`: bubblewrap; `host`: like every process of this machine, which keeps nothing from commands. */
   mode: Exclude<CommandsMode, 'off'>;
   /** Absolute and physical: where commands run, and the only folder that a sandboxed one may change. */
   workspaceRoot: string;
