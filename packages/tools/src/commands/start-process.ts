@@ -15,6 +15,8 @@ export async function startProcess(
   try {
     const child = spawn(file, args, { ...options, detached: true });
     await once(child, 'spawn');
+    // Told of a signal that could not be sent: what does not end is waited for no longer than a bound.
+    child.on('error', () => {});
     return child;
   } catch (error) {
     throw notStarted(error instanceof Error ? error.message : String(error), error);
