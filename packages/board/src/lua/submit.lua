@@ -19,6 +19,10 @@ else
   T[HOLD] = ARGV[7]
   recode(B, id, T, IN_REVIEW)
   emit('task.submitted', id, T, by)
+  if ARGV[7] == 'checks' then
+    T[STRIKES] = 0
+    queue_checks(id, T, '')
+  end
   save_task(id, T)
   dispatch(B)
   save_board(B)
