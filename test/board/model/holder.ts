@@ -2,7 +2,18 @@ import type { FailureClass } from '@crewboard/contracts';
 import { type Answer, type Call, type Delay, type Lease, STRIKES } from './calls.ts';
 import { dependsOn, isOutside, isStill, taskOf } from './derive.ts';
 import { addDependency } from './edges.ts';
-import { conclude, endAttempt, fillWindow, finish, handOn, log, mayWake, news, rest, wake } from './follow.ts';
+import {
+  conclude,
+  endAttempt,
+  fillWindow,
+  finish,
+  handOn,
+  log,
+  mayWake,
+  news,
+  rest,
+  wake,
+} from './follow.ts';
 import { holderTask, isAnswer, OK, refused } from './refusals.ts';
 import { FAR, type ModelBoard, type ModelTask } from './state.ts';
 
