@@ -80,6 +80,16 @@ export function reviews(io: BoardIo) {
       parseReply(await io.run(jobId, 'check_release', [taskId, token, delayMs, problem]), VersionReply);
     },
 
+    /**
+     * Logs the verdict of checks that the harness has run for the task's holder; a repeat of the request with the same
+     * verdict logs nothing. Errors: those of the token.
+     */
+    async tellChecked({ jobId, taskId, token }: Hold, requestId: string, told: CheckedData): Promise<void> {
+      const name = `${told.passed ? 'passed' : 'failed'}/${requestId}`;
+      const args = [taskId, token, name, 'task.checked', JSON.stringify(told), '', '', 0, 'harness:check'];
+      parseReply(await io.run(jobId, 'note', args), z.tuple([z.enum(['ok', 'already']), z.number()]));
+    },
+
     /** What a submitted task waits for. Errors: `not_found`. */
     async reviewOf(jobId: string, taskId: string): Promise<Review> {
       const reply = parseReply(await io.run(jobId, 'read_review', [taskId]), ReviewReply);

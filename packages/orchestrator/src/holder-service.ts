@@ -122,7 +122,7 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
         // Of another version nothing is known here, and the board refuses it.
         if (task.version === version) refuseUnfitSubmission(task, { artifacts, evidence });
         const result = { summary, output, artifacts, evidence };
-        await boards.submit(hold, requestId, version, result, nextAfterSubmit(task.policy));
+        await boards.submit(hold, requestId, version, result, nextAfterSubmit(task));
       }),
 
     blockTask: (scope, jobId, taskId, { kind, reason, question, on, ...call }) =>

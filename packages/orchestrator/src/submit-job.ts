@@ -76,6 +76,7 @@ async function specOf(
   settings: Settings,
 ): Promise<JobSpec> {
   refuseLaterJobFields(body);
+  checks.refuseUnfitJob(body);
   const limits = limitsOf(body);
   const provider = defaultProvider(settings);
   if (provider === undefined && (body.goal !== undefined || needsModel(body.tasks ?? []))) {
@@ -110,6 +111,7 @@ async function specOf(
     tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
     // A job that is all for people and programs outside calls none.
     provider: provider ?? 'anthropic',
+    ...(body.outputSchema === undefined ? {} : { outputSchema: body.outputSchema }),
     ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
     createdBy: scope.caller,
   };
