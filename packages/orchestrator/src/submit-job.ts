@@ -13,6 +13,7 @@ import {
   type SubmitAnswer,
   type WorkToolName,
 } from '@crewboard/contracts';
+import { refuseUnfitCommands } from './command-tasks.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
 import type { Scope } from './service.ts';
@@ -77,6 +78,10 @@ async function specOf(
 ): Promise<JobSpec> {
   refuseLaterJobFields(body);
   checks.refuseUnfitJob(body);
+  refuseUnfitCommands(
+    { tools: body.tools, tasks: body.tasks ?? [] },
+    { commands: settings.commands, hasWorkspace: body.workspace !== undefined },
+  );
   const limits = limitsOf(body);
   const provider = defaultProvider(settings);
   if (provider === undefined && (body.goal !== undefined || needsModel(body.tasks ?? []))) {

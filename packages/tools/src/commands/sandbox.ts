@@ -52,9 +52,12 @@ function maskArguments({ path, isFolder }: Masked): (string | Buffer)[] {
 /** Bubblewrap's arguments, each ended by NUL as it reads them from a file. Later ones lie over earlier ones. */
 async function sandboxArguments(workspaceRoot: string, masked: readonly Masked[]): Promise<Buffer> {
   const args: (string | Buffer)[] = [
-    ...['--unshare-all', '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
+    // No rights, and no namespace of its own in which a command would have some again.
+    ...['--unshare-all', '--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
+    ...['--die-with-parent', '--new-session'],
     ...(await systemArguments()),
-    ...['--proc', '/proc', '--dev', '/dev'],
+    // Of /proc, too: root needs no rights of its own to set the kernel's switches in it, which hold for all.
+    ...['--proc', '/proc', '--remount-ro', '/proc', '--dev', '/dev'],
     ...['--size', String(SHM_BYTES), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ...['--size', String(TMP_BYTES), '--tmpfs', '/tmp', '--dir', HOME, '--symlink', '../tmp', '/var/tmp'],
     ...nodeArguments(),
