@@ -11,6 +11,7 @@ const StartReply = z.union([
   z.tuple([z.literal('none')]),
 ]);
 const VersionReply = z.tuple([z.literal('ok'), z.number()]);
+const NoteReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
 const ReviewReply = z.tuple([z.literal('ok'), z.enum(['', 'checks', 'review']), z.number(), z.string()]);
 const RunnerRecord = z.object({
   at: z.number(),
@@ -81,13 +82,16 @@ export function reviews(io: BoardIo) {
     },
 
     /**
-     * Logs the verdict of checks that the harness has run for the task's holder; a repeat of the request with the same
-     * verdict logs nothing. Errors: those of the token.
+     * Logs the verdict of checks that the harness has run for the task's holder at this version; a repeat of the request
+     * with the same verdict logs nothing. Errors: those of the token, `stale_version` with what changed since.
      */
-    async tellChecked({ jobId, taskId, token }: Hold, requestId: string, told: CheckedData): Promise<void> {
+    async tellChecked(hold: Hold, requestId: string, version: number, told: CheckedData): Promise<void> {
       const name = `${told.passed ? 'passed' : 'failed'}/${requestId}`;
-      const args = [taskId, token, name, 'task.checked', JSON.stringify(told), '', '', 0, 'harness:check'];
-      parseReply(await io.run(jobId, 'note', args), z.tuple([z.enum(['ok', 'already']), z.number()]));
+      const data = JSON.stringify(told);
+      const args = [hold.taskId, hold.token, name, 'task.checked', data, '', version, 0, 'harness:check'];
+      await withChangedSince(io, hold, version, async () =>
+        parseReply(await io.run(hold.jobId, 'note', args), NoteReply),
+      );
     },
 
     /** What a submitted task waits for. Errors: `not_found`. */

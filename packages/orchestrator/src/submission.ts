@@ -1,4 +1,4 @@
-import { CrewboardError, type Evidence, type Task } from '@crewboard/contracts';
+import { CrewboardError, type Evidence, type Policy, type Task } from '@crewboard/contracts';
 import { isChecked } from './checks/task-checks.ts';
 
 /** Policy `evidence`: each acceptance item needs a statement or an artifact of its own. */
@@ -45,12 +45,12 @@ export function refuseUnfitSubmission(
   refuseMissingEvidence(task, evidence);
 }
 
-/** What a submission from outside does: complete the task, or send it to its checks or its review. */
-export function nextAfterSubmit(task: Task): 'complete' | 'checks' | 'review' {
-  return isChecked(task) ? 'checks' : nextAfterChecks(task);
+/** What a submission does that has no checks, or has passed them: complete the task, or send it to its review. */
+export function nextAfterSubmit(policy: Policy): 'complete' | 'review' {
+  return policy === 'approved' ? 'review' : 'complete';
 }
 
-/** What a submission does whose checks, if there are any, have passed. */
-export function nextAfterChecks({ policy }: Task): 'complete' | 'review' {
-  return policy === 'approved' ? 'review' : 'complete';
+/** What a submission from outside does, whose checks a worker runs. */
+export function nextFromOutside(task: Task): 'complete' | 'checks' | 'review' {
+  return isChecked(task) ? 'checks' : nextAfterSubmit(task.policy);
 }

@@ -46,7 +46,9 @@ describe('a value that does not fit', () => {
       'has a field too many',
       PAGE,
       { file: 'a.md', words: 1, word: 2 },
-      ['output.word: expected no such field, got 2 (integer) (leave it out: the fields are file, words, level, tags)'],
+      [
+        'output.word: expected no such field, got 2 (integer) (leave it out: the fields are file, words, level, tags)',
+      ],
     ],
     [
       'has a number in quotes',
@@ -70,7 +72,12 @@ describe('a value that does not fit', () => {
       { file: 'a.md', words: 1, tags: ['x', 7] },
       ['output.tags[1]: expected string, got 7 (integer) (put it in quotes)'],
     ],
-    ['is JSON in a text', PAGE, '{"file": "a.md"}', ['output: expected object, got "{\\"file\\": \\"a.md\\"}" (string) (give it as JSON, not as text)']],
+    [
+      'is JSON in a text',
+      PAGE,
+      '{"file": "a.md"}',
+      ['output: expected object, got "{\\"file\\": \\"a.md\\"}" (string) (give it as JSON, not as text)'],
+    ],
     ['is not there', PAGE, undefined, ['output: expected object, got nothing (give it as "output")']],
     [
       'has a field of an odd name',
@@ -78,7 +85,12 @@ describe('a value that does not fit', () => {
       { 'a b': null },
       ['output["a b"]: expected 1, got null'],
     ],
-    ['has a required name of every object', { required: ['toString'] }, {}, ['output.toString: expected a value, got nothing (add "toString")']],
+    [
+      'has a required name of every object',
+      { required: ['toString'] },
+      {},
+      ['output.toString: expected a value, got nothing (add "toString")'],
+    ],
   ])('and %s is told where, what was expected, what came and how to mend it', (_, schema, value, lines) => {
     expect(linesOf(schema, value)).toEqual(lines);
   });

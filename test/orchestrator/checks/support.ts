@@ -1,7 +1,10 @@
-import type { Task } from '@crewboard/contracts';
-import { allText, lastResults, type MessagesRequest, type ScriptedReply } from '../../support/scripted-messages-api.ts';
-import { reply, toolUse } from '../../support/scripted-messages-api.ts';
 import { ownTask } from '../../regression/support.ts';
+import {
+  type MessagesRequest,
+  reply,
+  type ScriptedReply,
+  toolUse,
+} from '../../support/scripted-messages-api.ts';
 
 /** A reply that submits; `number` makes the call's ID unique in its conversation. */
 export function submits(request: MessagesRequest, number: number, fields: object = {}): ScriptedReply {
@@ -10,6 +13,7 @@ export function submits(request: MessagesRequest, number: number, fields: object
 }
 
 /** A reply that gives up. */
-export function givesUp(request: MessagesRequest, number: number, reason = 'it can not be done'): ScriptedReply {
-  return reply([toolUse('board_fail', { taskId: ownTask(request), reason }, `toolu_fail_${number}`)]);
+export function givesUp(request: MessagesRequest, number: number): ScriptedReply {
+  const input = { taskId: ownTask(request), reason: 'it can not be done' };
+  return reply([toolUse('board_fail', input, `toolu_fail_${number}`)]);
 }

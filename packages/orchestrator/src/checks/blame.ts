@@ -8,7 +8,9 @@ export function blamed(
   entries: readonly JournalEntry[],
 ): { class: FailureClass; reason: string } {
   const failure = lastFailure(entries);
-  return failure === undefined ? { class: 'model', reason } : { class: 'check', reason: `${reason}\n${failure}` };
+  return failure === undefined
+    ? { class: 'model', reason }
+    : { class: 'check', reason: `${reason}\n${failure}` };
 }
 
 /** The outcome of a run; one that ends for the model's own reasons after a failed check has failed by that. */

@@ -1,4 +1,10 @@
-import { type CheckedData, CrewboardError, cutUtf8, type Evidence, OUTPUT_SCHEMA_CHECK } from '@crewboard/contracts';
+import {
+  type CheckedData,
+  CrewboardError,
+  cutUtf8,
+  type Evidence,
+  OUTPUT_SCHEMA_CHECK,
+} from '@crewboard/contracts';
 import { problemLine, type SchemaProblem } from './schema-problems.ts';
 import type { TaskCheck } from './task-checks.ts';
 
@@ -36,7 +42,14 @@ export function problemsLine(problems: readonly SchemaProblem[]): string {
 }
 
 /** The refusal that tells a model what to mend before it submits again. */
-export function checkFailed({ check, line, problems, command, exitCode, output }: CheckFailure): CrewboardError {
+export function checkFailed({
+  check,
+  line,
+  problems,
+  command,
+  exitCode,
+  output,
+}: CheckFailure): CrewboardError {
   const named = check.id === OUTPUT_SCHEMA_CHECK ? 'the output' : `check "${check.id}"`;
   return new CrewboardError(
     'check_failed',

@@ -10,7 +10,7 @@ import {
 } from '@crewboard/contracts';
 import { type CheckPlace, refuseUnfitChecks, refuseUnfitJobSchema } from './fit.ts';
 import { createSchemaCompiler, type JsonSchema, type SchemaCompiler } from './schema-compiler.ts';
-import { checksOf } from './task-checks.ts';
+import { runsCommands } from './task-checks.ts';
 
 /** What of a job decides how its tasks are checked. */
 type CheckedJob = Pick<JobSpec, 'workspace'>;
@@ -81,7 +81,7 @@ export function leadCheckRules(
   return async (ops) => {
     for (const [i, op] of ops.entries()) {
       if ((op.op !== 'add' && op.op !== 'edit') || !isAboutChecks(op)) continue;
-      if (checksOf(op).some(({ kind }) => kind === 'run') && !spec.tools.includes('run_command')) {
+      if (runsCommands(op) && !spec.tools.includes('run_command')) {
         throw new CrewboardError(
           'forbidden',
           `ops[${i}] plans a check that runs a command, and the tools of this job do not include run_command. Nothing was changed. Check by a schema, or state it as text.`,

@@ -1,4 +1,4 @@
-import { CrewboardError, type CommandsMode, type NewTask } from '@crewboard/contracts';
+import { type CommandsMode, CrewboardError, type NewTask } from '@crewboard/contracts';
 import { fillPlaceholders } from './placeholders.ts';
 import type { JsonSchema, SchemaCompiler } from './schema-compiler.ts';
 import { checksOf } from './task-checks.ts';
@@ -16,7 +16,10 @@ function refuse(path: string, detail: string): never {
 
 function refuseWithoutCommands(path: string, { commands, hasWorkspace }: CheckPlace): void {
   if (commands === 'off') {
-    refuse(path, 'needs commands, which are off: set CREWBOARD_COMMANDS for the server, or check by a schema');
+    refuse(
+      path,
+      'needs commands, which are off: set CREWBOARD_COMMANDS for the server, or check by a schema',
+    );
   }
   if (!hasWorkspace) refuse(path, 'runs in the workspace, and this job has none: add workspace.path');
 }
@@ -24,19 +27,20 @@ function refuseWithoutCommands(path: string, { commands, hasWorkspace }: CheckPl
 /**
  * Refuses what of a task could never be checked: schemas that do not compile, commands that can't be run or name
  * fields that its input does not have, and policy `checked` without anything to check. `path` names the task, such as
- * `tasks[3]`. Throws `invalid_argument`.
+ * `tasks[3]`; empty for the only one. Throws `invalid_argument`.
  */
 export function refuseUnfitChecks(
   task: Pick<NewTask, 'input' | 'outputSchema' | 'acceptance' | 'policy'>,
   path: string,
   place: CheckPlace,
 ): void {
+  const below = (name: string) => (path === '' ? name : `${path}.${name}`);
   const checks = checksOf(task);
   if (task.policy === 'checked' && checks.length === 0) {
-    refuse(`${path}.policy`, '"checked" needs something to check: add outputSchema, or a check to acceptance');
+    refuse(below('policy'), '"checked" needs something to check: add outputSchema, or a check to acceptance');
   }
   for (const check of checks) {
-    const at = `${path}.${check.path}`;
+    const at = below(check.path);
     if (check.kind === 'schema') {
       place.schemas.compile(check.schema, at);
     } else {

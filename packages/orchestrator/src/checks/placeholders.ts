@@ -50,15 +50,17 @@ function quotedAt(text: string, place: Place): string {
 /** Why a value at this place could become more than a word; undefined when it can't. */
 function dangerAt(command: string, place: Place): string | undefined {
   if (place === '#') return 'in a comment';
-  if (place === '"' && /\$[({]/.test(command)) return 'in double quotes beside $( or ${: write it without quotes';
+  if (place === '"' && /\$[({]/.test(command))
+    return 'in double quotes beside $( or ${: write it without quotes';
   const unsafe = UNSAFE.find(([way]) => way.test(command));
   return unsafe === undefined ? undefined : `in a command with ${unsafe[1]}`;
 }
 
-function valueOf(input: JsonValue | undefined, name: string, path: string): string {
+function fieldValue(input: JsonValue | undefined, name: string, path: string): string {
   const fields = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return String(value);
   if (value !== undefined && value !== null) {
     return refuse(path, `{${name}} is no text, number or true or false in the task's input`);
   }
@@ -85,7 +87,7 @@ export function fillPlaceholders(command: string, input: JsonValue | undefined, 
       if (name === undefined || place === '\\') return found;
       const danger = dangerAt(command, place);
       if (danger !== undefined) refuse(path, `{${name}} can't be quoted safely ${danger}`);
-      return quotedAt(valueOf(input, name, path), place);
+      return quotedAt(fieldValue(input, name, path), place);
     },
   );
 }

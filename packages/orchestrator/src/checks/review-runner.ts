@@ -6,7 +6,7 @@ import type { Settings } from '../settings.ts';
 import { failureReason, failureTold, passTold } from './check-failure.ts';
 import type { CheckRunner } from './check-runner.ts';
 import type { ChecksEnd } from './run-checks.ts';
-import { checksOf } from './task-checks.ts';
+import { checksOf, runsCommands } from './task-checks.ts';
 
 /** A task that is edited under its checks again and again is left to the next runner. */
 const RUNS_MOST = 5;
@@ -99,17 +99,21 @@ async function runUntilVerdict(dependencies: ReviewDependencies, review: Review)
 /**
  * Runs the checks of a submission from outside under a lease of its own, and brings the verdict for the version that was
  * checked. It is dropped when there is nothing to check or another runner does. Whatever ends it half-way, the sweeper
- * hands the checks to the next runner once the lease is over.
+ * hands the checks to the next runner once the lease is over. `elsewhere`: this worker runs no commands, and they need
+ * some.
  */
 export async function runReview(
   dependencies: ReviewDependencies,
   { jobId, taskId }: { jobId: string; taskId: string },
   spec: JobSpec,
-): Promise<void> {
+): Promise<'over' | 'elsewhere'> {
   const { boards, settings, log, workerId } = dependencies;
+  const [task] = await boards.readTasks(jobId, [taskId], false);
+  if (task === undefined) return 'over';
+  if (settings.commands === 'off' && runsCommands(task)) return 'elsewhere';
   const sentAt = performance.now();
   const started = await boards.startChecks(jobId, taskId, workerId, settings.leaseMs);
-  if (started === undefined) return;
+  if (started === undefined) return 'over';
   const hold = { jobId, taskId, token: started.token };
   const lease = keepLease(boards, hold, settings.leaseMs, sentAt);
   log.info({ jobId, taskId }, 'checks started');
@@ -123,4 +127,5 @@ export async function runReview(
   } finally {
     lease.close();
   }
+  return 'over';
 }

@@ -29,7 +29,12 @@ const isFailure = (end: CheckEnd): end is CheckFailure => 'check' in end;
 /** What kept a check from being run: it says nothing about the submission. */
 function notRun({ id }: TaskCheck, error: unknown): CrewboardError {
   const detail = error instanceof CrewboardError ? error.detail : String(error);
-  return new CrewboardError('unavailable', `check "${id}" could not be run: ${detail.replace(/\.$/, '')}`, {}, { cause: error });
+  return new CrewboardError(
+    'unavailable',
+    `check "${id}" could not be run: ${detail.replace(/\.$/, '')}`,
+    {},
+    { cause: error },
+  );
 }
 
 async function runCommandCheck(

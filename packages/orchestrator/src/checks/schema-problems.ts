@@ -86,7 +86,12 @@ function problemOf(root: string, error: ErrorObject): SchemaProblem {
   const at = pathOf(root, error.instancePath);
   const missing = missingIn(error);
   if (missing !== undefined) {
-    return { path: at + step(missing), expected: 'a value', got: 'nothing', hint: `add ${JSON.stringify(missing)}` };
+    return {
+      path: at + step(missing),
+      expected: 'a value',
+      got: 'nothing',
+      hint: `add ${JSON.stringify(missing)}`,
+    };
   }
   const extra = extraIn(error);
   if (extra !== undefined) {

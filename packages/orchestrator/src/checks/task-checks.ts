@@ -40,3 +40,8 @@ export function checksOf({ outputSchema, acceptance = [] }: CheckedTask): TaskCh
 export function isChecked(task: CheckedTask & { policy: Policy }): boolean {
   return (task.policy === 'checked' || task.policy === 'approved') && checksOf(task).length > 0;
 }
+
+/** True when a check of the task runs a command. */
+export function runsCommands(task: CheckedTask): boolean {
+  return checksOf(task).some(({ kind }) => kind === 'run');
+}

@@ -1,4 +1,4 @@
-import type { JournalEntry, NewJournalEntry } from '@crewboard/contracts';
+import type { JournalEntry, JsonValue, NewJournalEntry } from '@crewboard/contracts';
 import { z } from 'zod';
 import { type CheckFailure, failureReason } from './check-failure.ts';
 
@@ -7,7 +7,8 @@ const Verdict = z.object({ passed: z.boolean(), reason: z.string().optional() })
 
 /** What the journal keeps of a submission's checks; it never enters the model's messages. */
 export function verdictNote(failure: CheckFailure | undefined): NewJournalEntry {
-  const data = failure === undefined ? { passed: true } : { passed: false, reason: failureReason(failure) };
+  const data: JsonValue =
+    failure === undefined ? { passed: true } : { passed: false, reason: failureReason(failure) };
   return { kind: 'note', name: NAME, data };
 }
 

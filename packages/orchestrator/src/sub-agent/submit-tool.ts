@@ -13,7 +13,7 @@ import { checkFailed, failureTold, passTold } from '../checks/check-failure.ts';
 import type { CheckRunner } from '../checks/check-runner.ts';
 import { checksOf, isChecked } from '../checks/task-checks.ts';
 import { verdictNote } from '../checks/verdict-notes.ts';
-import { nextAfterChecks, refuseUnfitSubmission } from '../submission.ts';
+import { nextAfterSubmit, refuseUnfitSubmission } from '../submission.ts';
 import { refuseForeign } from './end-tools.ts';
 import type { ShownTask } from './shown-task.ts';
 
@@ -49,9 +49,10 @@ async function passChecks(
     return { content: '', end: { kind: 'failed', class: 'infra', reason: end.detail } };
   }
   const failure = end.passed ? undefined : end.failure;
-  await journal.append(verdictNote(failure));
   const told = failure === undefined ? passTold(checksOf(task)) : failureTold(failure);
-  await boards.tellChecked(hold, requestId, told);
+  // Refused when the task was edited meanwhile: then it was another task that was checked.
+  await boards.tellChecked(hold, requestId, task.version, told);
+  await journal.append(verdictNote(failure));
   if (!end.passed) throw checkFailed(end.failure);
   return end.evidence;
 }
@@ -75,7 +76,7 @@ export function createBoardSubmitTool(dependencies: SubmitDependencies): Tool<Bo
       const passed = await passChecks(dependencies, output, context);
       if (!Array.isArray(passed)) return passed;
       const result = { summary, output, artifacts, evidence: [...evidence, ...passed] };
-      await boards.submit(hold, context.requestId, task.version, result, nextAfterChecks(task));
+      await boards.submit(hold, context.requestId, task.version, result, nextAfterSubmit(task.policy));
       return { content: '', end: { kind: 'done' } };
     },
   };
