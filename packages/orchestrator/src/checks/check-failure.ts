@@ -5,6 +5,7 @@ import {
   type Evidence,
   OUTPUT_SCHEMA_CHECK,
 } from '@crewboard/contracts';
+import { tailOf } from '../tail.ts';
 import { problemLine, type SchemaProblem } from './schema-problems.ts';
 import type { TaskCheck } from './task-checks.ts';
 
@@ -25,15 +26,6 @@ export interface CheckFailure {
   command?: string;
   exitCode?: number | null;
   output?: string;
-}
-
-/** The last `maxBytes` of a text, from a whole character on, and clean. */
-export function tailOf(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text.replaceAll('\u0000', '\ufffd'));
-  if (bytes.length <= maxBytes) return bytes.toString('utf8');
-  let start = bytes.length - maxBytes;
-  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
-  return `…${bytes.subarray(start).toString('utf8')}`;
 }
 
 /** The line of a failed schema. */

@@ -1,3 +1,4 @@
+import { cleanText } from '@crewboard/agent';
 import { CrewboardError, type Evidence, type JsonValue } from '@crewboard/contracts';
 import type { CommandEnd, CommandRunner } from '@crewboard/tools';
 import { type CheckFailure, evidenceOf, problemsLine } from './check-failure.ts';
@@ -46,9 +47,9 @@ async function runCommandCheck(
   const command = fillPlaceholders(check.command, input, check.path);
   const run = await openRunner();
   const end = await run(command, { timeoutMs, signal });
-  if (end.exitCode === 0 && !end.timedOut) return evidenceOf(check, end.output);
-  const { exitCode, output } = end;
-  return { check, line: endLine(end, timeoutMs), command, exitCode, output };
+  const output = cleanText(end.output);
+  if (end.exitCode === 0 && !end.timedOut) return evidenceOf(check, output);
+  return { check, line: endLine(end, timeoutMs), command, exitCode: end.exitCode, output };
 }
 
 function runSchemaCheck(
