@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewTask } from '@crewboard/contracts';
+import { Queue } from 'bullmq';
 import { describe, expect, it } from 'vitest';
 import { type OutsideJob, openOutsideJob } from '../../e2e/support/outside.ts';
 import { folderWith } from '../../regression/support.ts';
@@ -187,5 +188,45 @@ describe('a submission from outside', () => {
   it('without checks to pass is completed at once, whatever its acceptance says in words', async () => {
     await using job = await openChecked([{ ...TYPED, policy: 'none' }]);
     expect(await submit(job, { output: 'anything' })).toBe('completed');
+  });
+
+  it('without a worker says that it waits for one, and fails as infra when its checks lose every runner', async () => {
+    await using job = await openOutsideJob([TYPED], { variables: { ...FAST, CREWBOARD_INFRA_STRIKES: '3' } });
+    await submit(job, { output: { words: 1 } });
+    expect(await why(job)).toContain('its checks wait for a runner');
+    const { boards, jobId } = job;
+    for (let lost = 1; lost <= 3; lost++) {
+      expect(await boards.startChecks(jobId, job.id('a'), `runner-${lost}`, 1)).toBeDefined();
+      await expect
+        .poll(async () => (await boards.reviewOf(jobId, job.id('a'))).waitsFor, { timeout: 20_000 })
+        .not.toBe('checks');
+      if (lost < 3) expect(await why(job)).toContain('wait for a runner: the runner was lost');
+    }
+    expect(await job.task('a')).toMatchObject({
+      status: 'failed',
+      failures: 0,
+      failure: { class: 'infra', reason: 'the runner of its checks was lost 3 times in a row' },
+    });
+    expect(await boards.examine(jobId)).toMatchObject({ findings: [] });
+  });
+
+  it('whose delivery got lost is found by its state', async () => {
+    await using job = await openOutsideJob([TYPED], { variables: FAST });
+    await submit(job, { output: { words: 1 } });
+    const { redis, prefix } = job.stack.store;
+    const jobs = async () => (await redis.keys(`${prefix}:crewboard*:t_*`)).sort();
+    await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(1);
+    const [lost] = await jobs();
+    const queue = new Queue(lost?.includes('.sim.') ? 'crewboard.sim.tasks' : 'crewboard.tasks', {
+      connection: redis.duplicate({ maxRetriesPerRequest: null }),
+      prefix,
+    });
+    try {
+      await queue.obliterate({ force: true });
+      expect(await jobs()).toEqual([]);
+      await expect.poll(jobs, { timeout: 20_000 }).toEqual([lost]);
+    } finally {
+      await queue.close();
+    }
   });
 });

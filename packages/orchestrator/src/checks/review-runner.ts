@@ -78,7 +78,11 @@ async function afterInterruption(
   return 'over';
 }
 
-async function runUntilVerdict(dependencies: ReviewDependencies, review: Review): Promise<void> {
+/** Runs the checks until there is a verdict, which it brings, or they are to be left to others. */
+async function runUntilVerdict(
+  dependencies: ReviewDependencies,
+  review: Review,
+): Promise<'passed' | 'failed' | 'left to others'> {
   const { boards, checks, shutdown } = dependencies;
   const { hold, spec, lease } = review;
   for (let run = 0; run < RUNS_MOST; run++) {
@@ -88,12 +92,13 @@ async function runUntilVerdict(dependencies: ReviewDependencies, review: Review)
       const signal = AbortSignal.any([lease.signal, shutdown]);
       end = await checks.run(task, task.result?.output, spec, signal);
     } catch (error) {
-      if ((await afterInterruption(dependencies, review, error)) === 'over') return;
+      if ((await afterInterruption(dependencies, review, error)) === 'over') return 'left to others';
       continue;
     }
-    if (await bringVerdict(dependencies, hold, task, end)) return;
+    if (await bringVerdict(dependencies, hold, task, end)) return end.passed ? 'passed' : 'failed';
   }
   await boards.releaseChecks(hold, 0, 'the task was edited under its checks');
+  return 'left to others';
 }
 
 /**
@@ -118,12 +123,12 @@ export async function runReview(
   const lease = keepLease(boards, hold, settings.leaseMs, sentAt);
   log.info({ jobId, taskId }, 'checks started');
   try {
-    await runUntilVerdict(dependencies, { hold, spec, lease });
-    log.info({ jobId, taskId }, 'checks ended');
+    const outcome = await runUntilVerdict(dependencies, { hold, spec, lease });
+    log.info({ jobId, taskId, outcome }, 'checks ended');
   } catch (error) {
     // Late, cancelled, or Redis can't be reached: whoever sweeps sees to it.
     if (!(error instanceof CrewboardError)) throw error;
-    log.info({ jobId, taskId, code: error.code }, 'checks were left to others');
+    log.info({ jobId, taskId, outcome: 'left to others', code: error.code }, 'checks ended');
   } finally {
     lease.close();
   }
