@@ -24,6 +24,8 @@ export interface LocalStackOptions {
   worker?: boolean;
   /** Environment variables above the stack's own. */
   variables?: Readonly<Record<string, string>>;
+  /** And above those, of the worker alone. */
+  workerVariables?: Readonly<Record<string, string>>;
 }
 
 export interface Answer {
@@ -79,7 +81,12 @@ async function startTestWorker(environment: Environment, log: Writable): Promise
   };
 }
 
-async function environmentOf(options: LocalStackOptions, store: TestRedis, modelUrl: string) {
+async function environmentOf(
+  options: LocalStackOptions,
+  store: TestRedis,
+  modelUrl: string,
+  own: Readonly<Record<string, string>> = {},
+) {
   const roots = await Promise.all([EXAMPLES, ...(options.workspaces ?? [])].map((path) => realpath(path)));
   const model =
     options.provider === undefined
@@ -94,6 +101,7 @@ async function environmentOf(options: LocalStackOptions, store: TestRedis, model
     CREWBOARD_WORKSPACES: roots.join(':'),
     ...model,
     ...options.variables,
+    ...own,
   });
 }
 
@@ -154,7 +162,12 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
     startApi({ config: environment, compose: composeApi, logger: createLogger('debug', log.stream) });
   let api: RunningApi = await start();
   const stopWorker =
-    options.worker === false ? async () => {} : await startTestWorker(environment, log.stream);
+    options.worker === false
+      ? async () => {}
+      : await startTestWorker(
+          await environmentOf(options, store, model?.url ?? '', options.workerVariables),
+          log.stream,
+        );
   const clientOf = () => createClient({ baseUrl: api.url, apiKey: API_KEY });
   let client = clientOf();
   return {

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { createCommandRunner, resolveCommandsMode } from '@crewboard/tools';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HAS_BUBBLEWRAP, makeCommandWorkspace } from './support.ts';
 
 const SECRETS = {
@@ -175,7 +175,14 @@ describe.skipIf(!HAS_BUBBLEWRAP)('a runner for the sandbox', () => {
 });
 
 describe('how commands are run', () => {
-  afterEach(() => vi.restoreAllMocks());
+  it('is off where no sandbox can be had, and not started when one was asked for', async () => {
+    const problem = async () => 'The command could not be started: spawn bwrap ENOENT.';
+    expect(await resolveCommandsMode(undefined, problem)).toBe('off');
+    await expect(resolveCommandsMode('sandbox', problem)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      detail: expect.stringMatching(/^CREWBOARD_COMMANDS is sandbox.*ENOENT.*apt-get install bubblewrap/),
+    });
+  });
 
   it('is what was asked for', async () => {
     expect(await resolveCommandsMode('off')).toBe('off');

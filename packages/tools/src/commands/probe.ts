@@ -26,9 +26,12 @@ async function sandboxProblem(): Promise<string | undefined> {
  * How commands are run on this machine: as `asked`; absent: `sandbox` where bubblewrap is there and works, else `off`.
  * Throws `invalid_argument` when a sandbox was asked for and can't be had.
  */
-export async function resolveCommandsMode(asked: CommandsMode | undefined): Promise<CommandsMode> {
+export async function resolveCommandsMode(
+  asked: CommandsMode | undefined,
+  findProblem: () => Promise<string | undefined> = sandboxProblem,
+): Promise<CommandsMode> {
   if (asked === 'off' || asked === 'host') return asked;
-  const problem = await sandboxProblem();
+  const problem = await findProblem();
   if (problem === undefined) return 'sandbox';
   if (asked === undefined) return 'off';
   throw new CrewboardError(
