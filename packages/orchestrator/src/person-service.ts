@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
 import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
+import type { CheckRules } from './checks/check-rules.ts';
 import { isAboutCommand, refuseUnfitCommand } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
@@ -16,6 +17,7 @@ const PAGE_DEFAULT = 50;
 interface PersonDependencies {
   boards: Boards;
   settings: Settings;
+  checkRules: CheckRules;
   publishCancel: PublishCancel;
 }
 
@@ -32,7 +34,12 @@ function refuseLead(task: Task, action: string): void {
 }
 
 /** What people do with tasks; see PersonCalls. */
-export function personService({ boards, settings, publishCancel }: PersonDependencies): PersonCalls {
+export function personService({
+  boards,
+  settings,
+  checkRules,
+  publishCancel,
+}: PersonDependencies): PersonCalls {
   const whyOf = createWhy(boards);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
@@ -65,6 +72,8 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
           hasWorkspace: state.spec.workspace !== undefined,
         });
       }
+      // Of another version nothing is known here, and the board refuses it.
+      if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
       await change(scope, state, { edits: [{ taskId, version, patch }] });
