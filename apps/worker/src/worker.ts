@@ -48,6 +48,7 @@ export async function startWorker(
   const workers = startQueueWorkers(
     {
       boards: core.boards,
+      artifacts: core.artifacts,
       settings,
       log,
       running,

@@ -1,3 +1,12 @@
+export {
+  ARTIFACT_BYTES_MOST,
+  Artifact,
+  ArtifactList,
+  ArtifactListQuery,
+  ArtifactPath,
+  ArtifactRef,
+  artifactRefIn,
+} from './artifact.ts';
 export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
 export { isoTime } from './clock.ts';
 export { Environment, parseEnvironment } from './environment.ts';
@@ -108,7 +117,7 @@ export {
   TERMINAL_STATUSES,
 } from './task.ts';
 export { boundedText, cutUtf8, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
-export type { AttemptEnd, Tool, ToolAnswer, ToolContext } from './tool.ts';
+export type { AttemptEnd, Tool, ToolAnswer, ToolContext, WholeOutput } from './tool.ts';
 export {
   AskUserInput,
   BOARD_VIEWS,

@@ -10,6 +10,8 @@ import {
   type ResultLine,
   type TaskListQuery,
 } from '@crewboard/contracts';
+import type { ArtifactStore } from '@crewboard/tools';
+import { artifactService } from './artifacts/artifact-service.ts';
 import { cancelPublisher } from './cancel-channel.ts';
 import { claimService } from './claim-service.ts';
 import { numberCursor } from './cursor.ts';
@@ -34,6 +36,7 @@ export interface ServiceDependencies {
   redis: RedisClient;
   hub: EventHub;
   settings: Settings;
+  artifacts: ArtifactStore;
 }
 
 /** Everything about jobs as a whole. */
@@ -184,12 +187,13 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
-  const { boards, redis, settings } = dependencies;
+  const { boards, redis, settings, artifacts } = dependencies;
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
     ...jobCalls(dependencies),
     ...taskCalls(dependencies),
     ...eventCalls(dependencies),
+    ...artifactService({ boards, artifacts }),
     ...claimService(holders),
     ...holderService(holders),
     ...personService({ boards, settings, publishCancel: cancelPublisher(redis, settings.prefix) }),

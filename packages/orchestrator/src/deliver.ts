@@ -1,5 +1,6 @@
 import type { ModelCall } from '@crewboard/agent';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
+import type { ArtifactStore } from '@crewboard/tools';
 import { type AttemptDependencies, runAttempt } from './attempt.ts';
 import type { JobFacts } from './job-facts.ts';
 import { prepareLead } from './lead/run-lead.ts';
@@ -10,6 +11,7 @@ import { prepareSubAgent } from './sub-agent/run-sub-agent.ts';
 export interface DeliverDependencies extends AttemptDependencies {
   factsOf: (jobId: string) => Promise<JobFacts>;
   callModelOf: (provider: Provider) => ModelCall;
+  artifacts: ArtifactStore;
   /** Names this worker as an owner. */
   workerId: string;
 }
@@ -19,7 +21,7 @@ export interface DeliverDependencies extends AttemptDependencies {
  * end. A delivery that comes twice, late, or for a task that somebody else holds is dropped: the board decides.
  */
 export function createDeliver(dependencies: DeliverDependencies): (delivery: Delivery) => Promise<void> {
-  const { boards, settings, log, factsOf, callModelOf, workerId } = dependencies;
+  const { boards, settings, log, artifacts, factsOf, callModelOf, workerId } = dependencies;
 
   async function claim({ jobId, taskId, attempt }: Delivery, isLead: boolean) {
     try {
@@ -52,7 +54,11 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
     const hold = { jobId, taskId, token: claimed.token };
     const prepare = isLead ? prepareLead : prepareSubAgent;
     await runAttempt(dependencies, claimed, hold, claimSentAt, (attempt) =>
-      prepare({ boards, settings, log, callModel: callModelOf(facts.spec.provider) }, facts, attempt),
+      prepare(
+        { boards, artifacts, settings, log, callModel: callModelOf(facts.spec.provider) },
+        facts,
+        attempt,
+      ),
     );
   };
 }

@@ -1,3 +1,10 @@
+export type { ArtifactAccess } from './artifacts/access.ts';
+export { contentTypeOf } from './artifacts/content-type.ts';
+export { createFileArtifactStore } from './artifacts/file-store.ts';
+export { createReadArtifactTool } from './artifacts/read-artifact.ts';
+export type { ArtifactStore, ByteRange, DiscardRule, StoredContent } from './artifacts/store.ts';
+export { readTextPage, type TextPage } from './artifacts/text-page.ts';
+export { createWriteArtifactTool } from './artifacts/write-artifact.ts';
 export { createFileTools, READ_ONLY_FILE_TOOLS } from './file-tools.ts';
 export { createListFilesTool } from './list-files.ts';
 export { createReadFileTool } from './read-file.ts';

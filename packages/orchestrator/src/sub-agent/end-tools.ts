@@ -17,15 +17,15 @@ export function createBoardSubmitTool(boards: Boards, hold: Hold, shown: ShownTa
   return {
     name: 'board_submit',
     description:
-      'Completes your task: {taskId, summary (at most 2 KB), output?, evidence?: [{acceptanceId, kind: "statement", text}]}. Ends your work.',
+      'Completes your task: {taskId, summary (at most 2 KB), output? (at most 64 KB, or {"ref"} of an artifact), evidence?: [{acceptanceId, kind: "statement", text} or {acceptanceId, kind: "artifact", ref}], artifacts?: refs or paths of what write_artifact stored (default: all)}. Ends your work.',
     inputSchema: BoardSubmitInput,
     readOnly: false,
     idempotent: true,
     endsAttempt: true,
-    async execute({ taskId, summary, output, evidence = [], artifacts = [] }, { requestId }) {
+    async execute({ taskId, summary, output, evidence = [], artifacts }, { requestId }) {
       refuseForeign(hold.taskId, taskId);
       const { task } = shown;
-      refuseUnfitSubmission(task, { artifacts, evidence });
+      refuseUnfitSubmission(task, evidence);
       const then = nextAfterSubmit(task.policy);
       await boards.submit(hold, requestId, task.version, { summary, output, artifacts, evidence }, then);
       return { content: '', end: { kind: 'done' } };

@@ -1,7 +1,9 @@
 import type { ModelCall } from '@crewboard/agent';
-import type { Boards } from '@crewboard/board';
 import { projectTodos, unfinishedLines } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
+import { createReadArtifactTool, createWriteArtifactTool } from '@crewboard/tools';
+import { agentArtifacts, OWN_ARTIFACTS, wholeKeeper } from '../artifacts/agent-artifacts.ts';
+import type { ArtifactPlaces } from '../artifacts/put-artifact.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
 import { guardedTools } from '../guarded-tools.ts';
@@ -19,8 +21,7 @@ import { continuationOf, followShownTask } from './shown-task.ts';
 const DEPENDENCIES_SHOWN = 50;
 const DEPENDENCY_BYTES = 20_000;
 
-export interface AgentDependencies {
-  boards: Boards;
+export interface AgentDependencies extends ArtifactPlaces {
   settings: Settings;
   log: Log;
   callModel: ModelCall;
@@ -28,13 +29,15 @@ export interface AgentDependencies {
 
 /** Prepares the run of a claimed task: its tools, its first message, its journal. */
 export async function prepareSubAgent(
-  { boards, settings, log, callModel }: AgentDependencies,
+  { boards, artifacts, settings, log, callModel }: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
+  const places = { boards, artifacts };
+  const access = agentArtifacts(places, hold, task);
   const tools: Tool[] = [
     ...(await workTools(spec, settings)),
     createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
@@ -43,6 +46,8 @@ export async function prepareSubAgent(
     createBoardNoteTool(boards, hold),
     createBoardBlockTool(boards, hold),
     createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent', spec.limits.maxAttempts),
+    createReadArtifactTool(access, OWN_ARTIFACTS),
+    createWriteArtifactTool(access),
     createBoardSubmitTool(boards, hold, shown),
     createBoardFailTool(boards, hold, settings.retryDelayMs * 2 ** task.failures),
   ];
@@ -82,6 +87,7 @@ export async function prepareSubAgent(
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
           openTasks: [],
         }),
+        keepWhole: wholeKeeper(places, hold),
         limits: limitsFor(spec, task, settings),
         checklistRemind: true,
         signal,
