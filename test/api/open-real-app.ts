@@ -17,6 +17,7 @@ export interface RealApp extends AsyncDisposable {
   board: BoardFixture;
   url: string;
   artifacts: ArtifactStore;
+  raw: OpenApp['raw'];
   /** Sends one request with the admin key below `/v1/jobs`. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -54,6 +55,7 @@ export async function openRealApp(variables: Record<string, string> = {}): Promi
     board,
     url: app.url,
     artifacts,
+    raw: app.raw,
     send: (method, path, body, headers = {}) => sendTo(app, method, path, body, headers),
     async [Symbol.asyncDispose]() {
       await app.close();
