@@ -196,6 +196,19 @@ describe('an artifact of an attempt', () => {
     expect(await rig.shown()).toEqual(['a.txt']);
   });
 
+  it('is accepted task by task when submits of one board meet in one script', async () => {
+    await using rig = await openRig();
+    const claims = [await rig.claim(rig.a), await rig.claim(rig.c)];
+    for (const [i, { hold }] of claims.entries()) await rig.put(hold, `f${i}`, `content ${i}`);
+    const [first, second] = await Promise.allSettled(
+      claims.map(({ hold, task }, i) =>
+        rig.boards.submit(hold, 's', task.version, { ...RESULT, artifacts: [i === 0 ? 'no.txt' : 'f1'] }),
+      ),
+    );
+    expect([first?.status, second?.status]).toEqual(['rejected', 'fulfilled']);
+    expect(await rig.shown()).toEqual(['f1']);
+  });
+
   it('refuses more than a bounded number before a submit', async () => {
     await using rig = await openRig();
     const { hold, task } = await rig.claim(rig.a);
@@ -271,7 +284,10 @@ describe('a kept output', () => {
     const { hold, task } = await rig.claim(rig.a);
     const quiet = await rig.put(hold, 'tool-output/1.txt', 'long', { isKept: true });
     const named = await rig.put(hold, 'tool-output/2.txt', 'log', { isKept: true });
-    await rig.boards.submit(hold, 's', task.version, { ...RESULT, artifacts: [named.ref] });
+    const naming = (artifacts: string[]) =>
+      rig.boards.submit(hold, 's', task.version, { ...RESULT, artifacts });
+    await expect(naming([quiet.ref, 'no.txt'])).rejects.toMatchObject({ code: 'invalid_argument' });
+    await naming([named.ref]);
     expect(await rig.shown()).toEqual(['tool-output/2.txt']);
     expect(await rig.refsOf(rig.a)).toEqual([named.ref]);
     expect(await rig.find(quiet.ref)).toBe(quiet.ref);

@@ -5,7 +5,10 @@ local name, reader = ARGV[1], ARGV[2]
 local refused = refuse_board(load_board())
 if refused then return refused end
 local ref, A = name, load_artifact(name)
-if not A and reader ~= '' then ref, A = find_staged(staged_of(reader) or {}, name) end
+if not A and reader ~= '' then
+  local own = staged_by_name(reader)[name]
+  if own then ref, A = own[1], own[2] end
+end
 if not A then
   ref = redis.call('HGET', artifactsKey, 'p:' .. name)
   A = ref and load_artifact(ref)

@@ -86,45 +86,49 @@ local function accept_staged(id)
   unstage(id)
 end
 
--- The ref of a name (a ref or a path) among the staged ones of a task, and its record.
-local function find_staged(staged, name)
-  for i = #staged, 1, -1 do
-    local A = load_artifact(staged[i])
-    if A and (staged[i] == name or A[ART_PATH] == name) then return staged[i], A end
+-- What a task has staged, by ref and by path: { ref, record }.
+local function staged_by_name(id)
+  local staged, found = staged_of(id), {}
+  if not staged or not staged[1] then return found end
+  local fields = {}
+  for i, ref in ipairs(staged) do fields[i] = 'r:' .. ref end
+  for i, packed in ipairs(redis.call('HMGET', artifactsKey, unpack(fields))) do
+    local A = packed and cmsgpack.unpack(packed)
+    if A then
+      found[staged[i]] = { staged[i], A }
+      found[A[ART_PATH]] = found[staged[i]]
+    end
   end
-  return nil
+  return found
 end
 
 -- The refs that a submit names; without names all files of the conversation. A kept output that is named becomes one
--- of the files. Returns nil and the name when there is no such artifact.
+-- of the files. Returns nil and the name when there is no such artifact; nothing has changed then.
 local function take_up(id, names)
-  local staged, refs = staged_of(id) or {}, {}
-  if not names then
-    for _, ref in ipairs(staged) do
-      if load_artifact(ref)[ART_KEPT] == 0 then refs[#refs + 1] = ref end
-    end
-    return refs
+  local refs, outputs = {}, {}
+  if names and not names[1] then return refs end
+  local staged = staged_by_name(id)
+  for _, name in ipairs(names or staged_of(id) or {}) do
+    local found = staged[name]
+    if not found then return nil, name end
+    local isKept = found[2][ART_KEPT] == 1
+    if names or not isKept then refs[#refs + 1] = found[1] end
+    if names and isKept then outputs[#outputs + 1] = found end
   end
-  for _, name in ipairs(names) do
-    local ref, A = find_staged(staged, name)
-    if not ref then return nil, name end
-    if A[ART_KEPT] == 1 then
-      A[ART_KEPT] = 0
-      save_artifact(ref, A)
-    end
-    refs[#refs + 1] = ref
+  for _, found in ipairs(outputs) do
+    found[2][ART_KEPT] = 0
+    save_artifact(found[1], found[2])
   end
   return refs
 end
 
--- The first of the names that is no artifact which this task may point at: its own, or one that shows.
+-- The first of the names that is no artifact which this task may point at: its own, or one of the board.
 local function first_unknown(id, names)
-  local staged = staged_of(id) or {}
+  local staged = staged_by_name(id)
   for _, name in ipairs(names) do
-    if redis.call('HEXISTS', artifactsKey, 'r:' .. name) == 0 and redis.call('HEXISTS', artifactsKey, 'p:' .. name) == 0
-      and not find_staged(staged, name) then
-      return name
-    end
+    local isKnown = staged[name] or redis.call('HEXISTS', artifactsKey, 'r:' .. name) == 1
+      or redis.call('HEXISTS', artifactsKey, 'p:' .. name) == 1
+    if not isKnown then return name end
   end
   return nil
 end
