@@ -69,9 +69,13 @@ export function attemptEnds(io: BoardIo) {
       const named = result.artifacts === undefined ? '' : JSON.stringify(result.artifacts);
       const others = artifactsPointedAt(result);
       const pointedAt = others.length === 0 ? '' : JSON.stringify(others);
-      const args = [hold.taskId, hold.token, requestId, version, outcome, stored, then, named, pointedAt];
+      const args = [hold.taskId, hold.token, requestId, version, outcome, stored, named, pointedAt];
+      const run = () =>
+        then === 'checks'
+          ? io.run(hold.jobId, 'submit_checks', args)
+          : io.run(hold.jobId, 'submit', [...args, then]);
       const reply = await withChangedSince(io, hold, version, async () =>
-        parseReply(await io.run(hold.jobId, 'submit', args), VersionReply),
+        parseReply(await run(), VersionReply),
       );
       return { version: reply[1], already: reply[0] === 'already' };
     },

@@ -1,3 +1,4 @@
+export { resolveCommandsMode } from '@crewboard/tools';
 export {
   ARTIFACT_ORPHAN_MS,
   createArtifactSweeper,
@@ -24,4 +25,5 @@ export type {
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
+export { createJobTools, type WorkTools } from './work-tools.ts';
 export { startQueueWorkers } from './workers.ts';

@@ -133,6 +133,20 @@ local function first_unknown(id, names)
   return nil
 end
 
+-- A submit's outcome with the refs of its artifacts. `named`: JSON list of refs and paths, '' for all files of the
+-- attempt; `pointedAt`: those in evidence and output, or ''. Returns nil and the name that is unknown; nothing has
+-- changed then.
+local function with_artifacts(id, outcome, named, pointedAt)
+  if pointedAt ~= '' then
+    local unknown = first_unknown(id, cjson.decode(pointedAt))
+    if unknown then return nil, unknown end
+  end
+  local refs, unknown = take_up(id, named ~= '' and cjson.decode(named) or nil)
+  if unknown then return nil, unknown end
+  if not refs[1] then return outcome end
+  return outcome:sub(1, -2) .. ',"artifacts":["' .. table.concat(refs, '","') .. '"]}'
+end
+
 -- A record as readers get it.
 local function artifact_row(ref, A)
   return { ref, A[ART_PATH], A[ART_BYTES], A[ART_SHA], A[ART_TYPE], A[ART_TASK], A[ART_AT] }
