@@ -50,6 +50,7 @@ export async function startWorker(
   const workers = startQueueWorkers(
     {
       boards: core.boards,
+      artifacts: core.artifacts,
       settings,
       log,
       running,

@@ -1,4 +1,4 @@
-import type { AttemptEnd, FailureClass, Journal, Tool, Usage } from '@crewboard/contracts';
+import type { AttemptEnd, FailureClass, Journal, Tool, Usage, WholeOutput } from '@crewboard/contracts';
 import type { ModelCall, ModelCallErrorKind } from './model-call.ts';
 import type { WorkState } from './work-state.ts';
 
@@ -49,6 +49,11 @@ export interface AgentOptions {
   contextWindow?: number;
   /** What the agent has in hand, for a conversation that has to be compacted. */
   workState?: () => Promise<WorkState>;
+  /**
+   * Keeps the whole of an output that the model is not shown whole, and answers the ref to read it by. Absent: what is
+   * cut is gone. A rejection is told to the model, no more.
+   */
+  keepWhole?: (whole: WholeOutput, call: { requestId: string; signal: AbortSignal }) => Promise<string>;
   limits: AgentLimits;
   /** Reminds the model of its checklist after three rounds without it. */
   checklistRemind?: boolean;

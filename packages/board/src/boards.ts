@@ -1,3 +1,4 @@
+import { artifactRecords } from './artifacts.ts';
 import { attemptEnds, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
 import { holderRequests } from './blocks.ts';
@@ -38,6 +39,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...snapshots(io),
     ...doctor(io),
     ...attemptRecords(io),
+    ...artifactRecords(io),
     ...eventLog(io),
     ...journalStore(io),
     ...handOver(io),

@@ -1,3 +1,4 @@
+export type { NewArtifact } from './artifacts.ts';
 export type { FinishAnswer } from './attempt-ends.ts';
 export { type Boards, openBoards } from './boards.ts';
 export type { AddInput, ChangeInput, TaskPatch } from './changes.ts';

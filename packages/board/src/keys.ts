@@ -24,6 +24,7 @@ export const BOARD_KEYS = [
   'events',
   'outbox',
   'runners',
+  'artifacts',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

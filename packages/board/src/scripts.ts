@@ -20,6 +20,7 @@ const ENDING: BoardKey[] = [
   'repeats',
   'outcome',
   'job',
+  'artifacts',
 ];
 const READING: BoardKey[] = [
   'hot',
@@ -35,7 +36,7 @@ const READING: BoardKey[] = [
 ];
 
 const FLOW = ['core', 'flow'];
-const HOLDER = ['core', 'flow', 'holder'];
+const HOLDER = ['core', 'flow', 'artifacts', 'holder'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
 const DOCTOR = ['core', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
@@ -74,6 +75,9 @@ const SCRIPTS = {
     keys: ['hot', 'attempts', 'repeats', 'events', 'progress', 'due', 'outbox', 'job'],
   },
   submit: { libraries: HOLDER, keys: [...ENDING, 'output'] },
+  commit_artifact: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'artifacts'] },
+  find_artifact: { libraries: ['core', 'artifacts'], keys: ['hot', 'deps', 'artifacts'] },
+  list_artifacts: { libraries: ['core', 'artifacts'], keys: ['hot', 'artifacts'] },
   submit_checks: { libraries: [...HOLDER, 'review'], keys: [...ENDING, 'output', 'runners'] },
   fail: { libraries: HOLDER, keys: ENDING },
   release: { libraries: HOLDER, keys: ENDING },

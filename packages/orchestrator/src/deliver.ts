@@ -1,5 +1,6 @@
 import type { ModelCall } from '@crewboard/agent';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
+import type { ArtifactStore } from '@crewboard/tools';
 import { type AttemptDependencies, type RunAgentOnce, type RunningAttempt, runAttempt } from './attempt.ts';
 import { createCheckRunner } from './checks/check-runner.ts';
 import { runReview } from './checks/review-runner.ts';
@@ -16,6 +17,7 @@ import type { WorkTools } from './work-tools.ts';
 export interface DeliverDependencies extends AttemptDependencies {
   factsOf: (jobId: string) => Promise<JobFacts>;
   callModelOf: (provider: Provider) => ModelCall;
+  artifacts: ArtifactStore;
   workTools: WorkTools;
   /** Names this worker as an owner. */
   workerId: string;
@@ -28,7 +30,7 @@ type Checking = Pick<AgentDependencies, 'checks' | 'schemas'>;
 
 /** Chooses what runs a claimed task, and prepares it. */
 async function prepare(
-  { boards, settings, log, callModelOf, workTools }: DeliverDependencies,
+  { boards, artifacts, settings, log, callModelOf, workTools }: DeliverDependencies,
   facts: JobFacts,
   attempt: RunningAttempt,
   checking: Checking,
@@ -41,6 +43,7 @@ async function prepare(
   if (!isLead && task.executor === 'command') return prepareCommand({ boards, workTools }, facts, attempt);
   const agent = {
     boards,
+    artifacts,
     settings,
     log,
     callModel: callModelOf(facts.spec.provider),

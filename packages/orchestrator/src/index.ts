@@ -1,4 +1,8 @@
 export { resolveCommandsMode } from '@crewboard/tools';
+export {
+  ARTIFACT_ORPHAN_MS,
+  createArtifactSweeper,
+} from './artifacts/sweep-artifacts.ts';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { type Core, composeCore } from './core.ts';
@@ -10,9 +14,11 @@ export type { Log } from './log.ts';
 export { allQueues, type Queues } from './queues.ts';
 export { modelCalls } from './run-agent-for.ts';
 export type {
+  ArtifactCalls,
   ClaimCalls,
   FollowItem,
   HolderCalls,
+  OpenArtifact,
   PersonCalls,
   Scope,
   Service,
