@@ -261,6 +261,11 @@ function textsOf(blocks: readonly Json[]): string[] {
   });
 }
 
+/** True for the request that asks a failing model whether it is there again. */
+export function isProbe(request: MessagesRequest): boolean {
+  return request.max_tokens === 1;
+}
+
 /** All texts of the conversation, results of tools included, one a line. */
 export function allText(request: MessagesRequest): string {
   return request.messages.flatMap((message) => textsOf(blocksOf(message))).join('\n');

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
+import { prepareScript, type RedisClient } from './eval-script.ts';
 import { BOARD_KEYS, type BoardKey } from './keys.ts';
 import { linkScript } from './lua-source.ts';
 
@@ -82,10 +81,12 @@ const SCRIPTS = {
     libraries: [...HOLDER],
     keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
   },
-  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events'] },
+  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'rate'] },
   read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
+  rate_mark: { libraries: ['core'], keys: ['hot', 'events', 'rate'] },
+  wake_parked: { libraries: HOLDER, keys: [...ENDING, 'rate'] },
   doctor_begin: { libraries: ['core'], keys: ['hot'] },
   doctor_tasks: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_edges: { libraries: DOCTOR, keys: BOARD_KEYS },
@@ -103,15 +104,13 @@ export type ScriptName = keyof typeof SCRIPTS;
 const isScriptName = (name: string): name is ScriptName => name in SCRIPTS;
 export const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
 
-export type RedisClient = Redis | Cluster;
+export type { RedisClient } from './eval-script.ts';
 
 /** A script's whole text. */
 export function scriptSource(name: ScriptName): string {
   const { libraries, keys } = SCRIPTS[name];
   return linkScript(name, libraries, keys);
 }
-
-const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
 
 /** The keys that a script is passed, in their order. */
 export function keysOf(name: ScriptName): readonly (BoardKey | 'journal')[] {
@@ -125,25 +124,12 @@ export type RunScript = (
   args: readonly (string | number)[],
 ) => Promise<unknown>;
 
-/**
- * Prepares all scripts for `redis`. Each call is EVALSHA with one array of arguments (a spread of many thousand
- * overflows the stack) and falls back to EVAL when the server has lost the script (SCRIPT FLUSH, restart).
- */
+/** Prepares all scripts for `redis`; see {@link prepareScript}. */
 export function prepareScripts(redis: RedisClient): RunScript {
-  const sources = new Map<ScriptName, { text: string; sha: string }>();
-  for (const name of SCRIPT_NAMES) {
-    const text = scriptSource(name);
-    sources.set(name, { text, sha: sha1(text) });
-  }
+  const scripts = new Map(SCRIPT_NAMES.map((name) => [name, prepareScript(redis, scriptSource(name))]));
   return async (name, keys, args) => {
-    const script = sources.get(name);
-    if (script === undefined) throw new Error(`no script ${name}`);
-    const rest = [keys.length, ...keys, ...args];
-    try {
-      return await redis.call('evalsha', [script.sha, ...rest]);
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.call('eval', [script.text, ...rest]);
-    }
+    const run = scripts.get(name);
+    if (run === undefined) throw new Error(`no script ${name}`);
+    return run(keys, args);
   };
 }

@@ -1,15 +1,14 @@
-import type { ModelCall } from '@crewboard/agent';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
 import { type AttemptDependencies, runAttempt } from './attempt.ts';
 import type { JobFacts } from './job-facts.ts';
 import { prepareLead } from './lead/run-lead.ts';
+import type { Governor } from './provider/governor.ts';
 import type { Delivery } from './queues.ts';
-import type { Provider } from './settings.ts';
 import { prepareSubAgent } from './sub-agent/run-sub-agent.ts';
 
 export interface DeliverDependencies extends AttemptDependencies {
   factsOf: (jobId: string) => Promise<JobFacts>;
-  callModelOf: (provider: Provider) => ModelCall;
+  governor: Pick<Governor, 'callsOf'>;
   /** Names this worker as an owner. */
   workerId: string;
 }
@@ -19,7 +18,7 @@ export interface DeliverDependencies extends AttemptDependencies {
  * end. A delivery that comes twice, late, or for a task that somebody else holds is dropped: the board decides.
  */
 export function createDeliver(dependencies: DeliverDependencies): (delivery: Delivery) => Promise<void> {
-  const { boards, settings, log, factsOf, callModelOf, workerId } = dependencies;
+  const { boards, settings, log, factsOf, governor, workerId } = dependencies;
 
   async function claim({ jobId, taskId, attempt }: Delivery, isLead: boolean) {
     try {
@@ -51,8 +50,9 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
     if (claimed === undefined) return;
     const hold = { jobId, taskId, token: claimed.token };
     const prepare = isLead ? prepareLead : prepareSubAgent;
-    await runAttempt(dependencies, claimed, hold, claimSentAt, (attempt) =>
-      prepare({ boards, settings, log, callModel: callModelOf(facts.spec.provider) }, facts, attempt),
+    const calls = governor.callsOf(facts.spec.provider, { jobId, taskId, attempt: claimed.task.attempt });
+    await runAttempt(dependencies, claimed, hold, claimSentAt, calls, (attempt) =>
+      prepare({ boards, settings, log, callModel: calls.call }, facts, attempt),
     );
   };
 }
