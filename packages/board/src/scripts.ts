@@ -106,10 +106,14 @@ export const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
 
 export type { RedisClient } from './eval-script.ts';
 
-/** A script's whole text. */
-export function scriptSource(name: ScriptName): string {
+/** Scripts that a busy worker calls most; calls of one board that meet go to Redis as one. */
+export const MANY_SCRIPTS = ['claim', 'submit'] as const satisfies ScriptName[];
+export type ManyScript = (typeof MANY_SCRIPTS)[number];
+
+/** A script's whole text; `many`: in the form that takes several calls at once. */
+export function scriptSource(name: ScriptName, many = false): string {
   const { libraries, keys } = SCRIPTS[name];
-  return linkScript(name, libraries, keys);
+  return linkScript(name, libraries, keys, many);
 }
 
 /** The keys that a script is passed, in their order. */
@@ -117,19 +121,30 @@ export function keysOf(name: ScriptName): readonly (BoardKey | 'journal')[] {
   return SCRIPTS[name].keys;
 }
 
-/** Runs one script with the names of its keys, in the order of {@link keysOf}. */
-export type RunScript = (
-  name: ScriptName,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-) => Promise<unknown>;
+/** Runs scripts with the names of their keys, in the order of {@link keysOf}. */
+export interface ScriptRunner {
+  one(name: ScriptName, keys: readonly string[], args: ScriptArguments): Promise<unknown>;
+  /** Several calls at once, all with the same number of arguments; answers a list of their replies. */
+  many(name: ManyScript, keys: readonly string[], calls: readonly ScriptArguments[]): Promise<unknown>;
+}
+
+export type ScriptArguments = readonly (string | number)[];
 
 /** Prepares all scripts for `redis`; see {@link prepareScript}. */
-export function prepareScripts(redis: RedisClient): RunScript {
-  const scripts = new Map(SCRIPT_NAMES.map((name) => [name, prepareScript(redis, scriptSource(name))]));
-  return async (name, keys, args) => {
-    const run = scripts.get(name);
-    if (run === undefined) throw new Error(`no script ${name}`);
-    return run(keys, args);
+export function prepareScripts(redis: RedisClient): ScriptRunner {
+  const prepare = (name: ScriptName, many: boolean) => prepareScript(redis, scriptSource(name, many));
+  const single = new Map(SCRIPT_NAMES.map((name) => [name, prepare(name, false)]));
+  const multiple = new Map(MANY_SCRIPTS.map((name) => [name, prepare(name, true)]));
+  const run = async (
+    script: ReturnType<typeof prepareScript> | undefined,
+    keys: readonly string[],
+    args: ScriptArguments,
+  ) => {
+    if (script === undefined) throw new Error('no such script');
+    return script(keys, args);
+  };
+  return {
+    one: (name, keys, args) => run(single.get(name), keys, args),
+    many: (name, keys, calls) => run(multiple.get(name), keys, [calls[0]?.length ?? 0, ...calls.flat()]),
   };
 }

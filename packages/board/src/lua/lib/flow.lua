@@ -56,9 +56,32 @@ local function room(B)
   return B[MAX_PARALLEL] - redis.call('ZCARD', windowKey)
 end
 
--- Fills the window with ready tasks, first by priority, then by number; each gets an outbox entry. It reads tasks
--- from Redis: a script saves the task it holds before it calls this.
+-- Puts ready tasks into the window, each with an outbox entry.
+local function queue_tasks(B, ids)
+  local hot, scores, window = {}, {}, {}
+  for n, packed in ipairs(redis.call('HMGET', hotKey, unpack(ids))) do
+    local id, T, at = ids[n], cmsgpack.unpack(packed), n * 2 - 1
+    T[DISPATCH] = T[DISPATCH] + 1
+    count(B, T[CODE], -1)
+    count(B, QUEUED, 1)
+    T[CODE] = QUEUED
+    hot[at], hot[at + 1] = id, cmsgpack.pack(T)
+    scores[at], scores[at + 1] = int(QUEUED * BAND + T[NUMBER]), id
+    window[at], window[at + 1] = int(now()), id
+    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH])
+  end
+  redis.call('HSET', hotKey, unpack(hot))
+  redis.call('ZADD', indexKey, unpack(scores))
+  redis.call('ZADD', windowKey, unpack(window))
+end
+
+-- Fills the window with ready tasks, first by priority, then by number. It reads tasks from Redis: a script saves the
+-- task it holds before it calls this. In a batch that happens once, at its end.
 local function dispatch(B)
+  if batch then
+    batch.mayDispatch = true
+    return
+  end
   local ready = 0
   for code = READY, READY + 4 do ready = ready + B[COUNTS + code] end
   if ready == 0 then return end
@@ -66,15 +89,16 @@ local function dispatch(B)
   if free <= 0 then return end
   local most = math.min(free, DISPATCH_MOST)
   local ids = redis.call('ZRANGEBYSCORE', indexKey, '-inf', '(' .. int(QUEUED * BAND), 'LIMIT', 0, most)
-  for _, id in ipairs(ids) do
-    local T = load_task(id)
-    T[DISPATCH] = T[DISPATCH] + 1
-    recode(B, id, T, QUEUED)
-    redis.call('ZADD', windowKey, int(now()), id)
-    save_task(id, T)
-    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH])
-  end
+  if #ids > 0 then queue_tasks(B, ids) end
   if #ids == most and free > most then hand_on('dispatch', '', 0, 0) end
+end
+
+-- Does what the calls of a batch have left to its end.
+local function end_batch()
+  local done = batch
+  batch = nil
+  if done.mayDispatch then dispatch(done.board) end
+  if done.isChanged then save_board(done.board) end
 end
 
 -- Puts the lead (pending) into its queue.
