@@ -118,6 +118,27 @@ describe('the number of calls at once', () => {
   });
 });
 
+describe('refused calls', () => {
+  it('are probed for every job at once, later each time that a good probe was wrong', async () => {
+    await using both = openTwoProcesses();
+    const pauses: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      await both.one.registerPaused(MODEL, 'job_a');
+      await both.other.registerPaused(MODEL, 'job_b');
+      const turn = await both.one.takeProbe(MODEL, `p${i}`);
+      expect(turn.kind).toBe('later');
+      if (turn.kind !== 'later') return;
+      pauses.push(turn.ms);
+      await wait(turn.ms);
+      expect(await both.other.takeProbe(MODEL, `p${i}`)).toEqual({ kind: 'mine' });
+      await both.other.endProbe(MODEL, `p${i}`, { outcome: 'answered', why: '', askedMs: 0 });
+      expect((await both.one.pausedJobs(MODEL)).sort()).toEqual(['job_a', 'job_b']);
+      for (const jobId of ['job_a', 'job_b']) await both.one.forgetPaused(MODEL, jobId);
+    }
+    expect(pauses.map((ms, i) => ms <= 40 * 2 ** i && ms > 20 * 2 ** i)).toEqual([true, true, true]);
+  });
+});
+
 describe('the circuit', () => {
   const opened = async (both: ReturnType<typeof openTwoProcesses>) => {
     for (const task of ['t1', 't2']) {
