@@ -1,5 +1,5 @@
 import type { BoardEvent } from '@crewboard/contracts';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openScriptedStack, ownTask, type ScriptedStack } from '../regression/support.ts';
 import {
   httpError,
@@ -91,6 +91,18 @@ test('a person resumes a job whose calls were refused, before any probe', async 
     counts: { completed: 3 },
   });
   expect(api.requests.some(({ body }) => isProbe(body))).toBe(false);
+});
+
+test('nobody probes any more for a job that is cancelled', async () => {
+  await using api = await startScriptedApi(() => httpError(404, 'not_found_error'));
+  await using stack = await openScriptedStack(api, { variables: { CREWBOARD_PARK_MS: '20' } });
+  const { id } = await stack.local.client.jobs.submit({ tasks: titles(1) });
+  await eventsUntil(stack, id, (event) => event.type === 'job.paused');
+  const { redis, prefix } = stack.local.store;
+  expect(await redis.scard(`${prefix}:rate:watched`)).toBe(1);
+  await stack.local.call('POST', `/v1/jobs/${id}/cancel`, {});
+  await eventsUntil(stack, id, () => false);
+  await vi.waitFor(async () => expect(await redis.scard(`${prefix}:rate:watched`)).toBe(0), 30_000);
 });
 
 test('a wait of more than 20 s parks the attempt without a strike, and why says until when', async () => {

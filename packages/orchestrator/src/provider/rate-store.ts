@@ -122,12 +122,12 @@ export function openRateStore(redis: RedisClient, keys: Keyspace, times: Provide
       token: string,
       end: { outcome: ProbeEnd; why: string; askedMs: number },
     ): Promise<void> {
-      const { spreadMs, vouchMs, probeMostMs, refusedMostMs } = times;
+      const { spreadMs, vouchMs, probeMostMs, refusedMs, refusedMostMs } = times;
       const args = [token, end.outcome, end.why, boundedPause(end.askedMs), spreadMs, vouchMs];
       await run(
         'end_probe',
         model,
-        [...args, probeMostMs, refusedMostMs],
+        [...args, probeMostMs, refusedMs, refusedMostMs],
         z.tuple([z.enum(['ok', 'stale'])]),
       );
     },

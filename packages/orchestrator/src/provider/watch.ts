@@ -15,7 +15,7 @@ const BY: Actor = { kind: 'harness', id: 'provider' };
 
 export interface WatchDependencies {
   store: RateStore;
-  boards: Pick<Boards, 'wakeParked' | 'resumeJob'>;
+  boards: Pick<Boards, 'job' | 'wakeParked' | 'resumeJob'>;
   callModelOf: (provider: Provider) => ModelCall;
   /** Models of other providers are left to other processes. */
   providers: readonly Provider[];
@@ -41,28 +41,47 @@ export function createWatch({ store, boards, callModelOf, providers, times, log 
     const end = await probeModel(callModelOf(model.provider), model.model, times, signal);
     await store.endProbe(model, token, end);
     log.info({ ...model, outcome: end.outcome, reason: end.why }, 'a model was probed');
-    if (end.outcome === 'answered') await resumeJobs(model);
+    await (end.outcome === 'answered' ? resumeJobs(model) : forgetEnded(model));
     return 0;
+  }
+
+  /** Does something for a job; one that can't be served now is left for the next round, and keeps no other waiting. */
+  async function forJob(jobId: string, work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      if (isOver(error)) return true;
+      log.warn({ jobId, err: error }, 'a job that waits for its model could not be told; tried again later');
+      return false;
+    }
   }
 
   async function resumeJobs(model: ModelName): Promise<void> {
     for (const jobId of await store.pausedJobs(model)) {
-      await boards.resumeJob(jobId, BY, 'provider').catch((error: unknown) => {
-        if (!isOver(error)) throw error;
+      const isDone = await forJob(jobId, () => boards.resumeJob(jobId, BY, 'provider'));
+      if (isDone) await store.forgetPaused(model, jobId);
+    }
+  }
+
+  /** Nobody probes for the sake of jobs that are over. */
+  async function forgetEnded(model: ModelName): Promise<void> {
+    for (const jobId of await store.pausedJobs(model)) {
+      let isEnded = true;
+      const isKnown = await forJob(jobId, async () => {
+        isEnded = (await boards.job(jobId)).endedAt > 0;
       });
-      await store.forgetPaused(model, jobId);
+      if (isKnown && isEnded) await store.forgetPaused(model, jobId);
     }
   }
 
   /** Wakes tasks of one job; returns those that are done with. */
   async function wakeJob({ model }: ModelName, jobId: string, tasks: readonly Waiting[]): Promise<Waiting[]> {
-    try {
-      const early = new Set(await boards.wakeParked(jobId, model, tasks));
-      return tasks.filter(({ taskId }) => !early.has(taskId));
-    } catch (error) {
-      if (isOver(error)) return [...tasks];
-      throw error;
-    }
+    let early: string[] = [];
+    const isDone = await forJob(jobId, async () => {
+      early = await boards.wakeParked(jobId, model, tasks);
+    });
+    return isDone ? tasks.filter(({ taskId }) => !early.includes(taskId)) : [];
   }
 
   /** Wakes what there is to wake; false when nothing of the model is left to look after. */
