@@ -4,6 +4,7 @@ import type { RedisClient } from '@crewboard/board';
 import {
   composeCore,
   createGovernor,
+  createJobTools,
   type DeliverDependencies,
   followCancels,
   type Log,
@@ -48,6 +49,7 @@ export async function startWorker(
     log,
   });
   const governing = governor.run(shutdown.signal);
+  const workTools = createJobTools(settings);
   const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
     for (const { hold, lease } of running.get(jobId) ?? []) {
@@ -63,17 +65,19 @@ export async function startWorker(
       shutdown: shutdown.signal,
       factsOf: core.factsOf,
       governor,
+      workTools,
       workerId,
     },
     providersOf(settings),
     () => connections.queues,
   );
-  log.info({ workerId, providers: providersOf(settings) }, 'worker started');
+  log.info({ workerId, providers: providersOf(settings), commands: settings.commands }, 'worker started');
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
       const closed = Promise.all([governing, ...workers.map((worker) => worker.close())])
         .then(() => governor.close())
+        .then(() => workTools.idle())
         .then(() => core.close());
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());
       await Promise.race([closed, late]);

@@ -11,7 +11,9 @@ import {
   type TaskListQuery,
 } from '@crewboard/contracts';
 import { cancelPublisher } from './cancel-channel.ts';
+import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
+import { refuseUnfitCommands } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -36,11 +38,13 @@ export interface ServiceDependencies {
   settings: Settings;
 }
 
+type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
+
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings }: ServiceDependencies) {
+function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
-    submitJob: createSubmitJob({ boards, settings }),
+    submitJob: createSubmitJob({ boards, settings, checkRules }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
       return jobView(await visibleJob(boards, scope, jobId));
@@ -94,7 +98,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
 }
 
 /** Everything about a job's tasks. */
-function taskCalls({ boards, settings }: ServiceDependencies) {
+function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
   return {
     async listTasks(scope: Scope, jobId: string, query: TaskListQuery) {
       await visibleJob(boards, scope, jobId);
@@ -119,6 +123,11 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
       for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
+      refuseUnfitCommands(
+        { tasks },
+        { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
+      );
+      await checkRules.refuseUnfitTasks(tasks, spec);
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');
       const by: Actor = { kind: 'user', id: scope.caller };
@@ -185,13 +194,19 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
   const { boards, redis, settings } = dependencies;
+  const checkRules = createCheckRules(settings.commands);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
-    ...jobCalls(dependencies),
-    ...taskCalls(dependencies),
+    ...jobCalls({ ...dependencies, checkRules }),
+    ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
     ...claimService(holders),
     ...holderService(holders),
-    ...personService({ boards, settings, publishCancel: cancelPublisher(redis, settings.prefix) }),
+    ...personService({
+      boards,
+      settings,
+      checkRules,
+      publishCancel: cancelPublisher(redis, settings.prefix),
+    }),
   };
 }
