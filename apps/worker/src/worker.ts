@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { RedisClient } from '@crewboard/board';
 import {
   composeCore,
+  createGovernor,
   createJobTools,
   type DeliverDependencies,
   followCancels,
@@ -40,6 +41,14 @@ export async function startWorker(
   const core = composeCore({ redis: connections.boards, queueConnection: connections.queues, settings, log });
   const shutdown = new AbortController();
   const running: DeliverDependencies['running'] = new Map();
+  const governor = createGovernor({
+    redis: connections.boards,
+    boards: core.boards,
+    settings,
+    callModelOf: modelCalls(settings),
+    log,
+  });
+  const governing = governor.run(shutdown.signal);
   const workTools = createJobTools(settings);
   const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
@@ -56,7 +65,7 @@ export async function startWorker(
       running,
       shutdown: shutdown.signal,
       factsOf: core.factsOf,
-      callModelOf: modelCalls(settings),
+      governor,
       workTools,
       workerId,
     },
@@ -67,7 +76,8 @@ export async function startWorker(
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
-      const closed = Promise.all(workers.map((worker) => worker.close()))
+      const closed = Promise.all([governing, ...workers.map((worker) => worker.close())])
+        .then(() => governor.close())
         .then(() => workTools.idle())
         .then(() => core.close());
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());

@@ -90,6 +90,8 @@ export type AgentEnd =
       reason: string;
       retryAfterMs?: number | undefined;
     }
+  /** The next model call may not be made before `retryAfterMs` are over: nobody's failure. */
+  | { kind: 'parked'; cause: 'held'; reason: string; retryAfterMs: number }
   /** A tool, or the harness for the model, gave up. */
   | { kind: 'failed'; class: FailureClass; reason: string }
   /** The model refused to go on. */

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { CrewboardError } from '@crewboard/contracts';
 import type { AgentEnd } from './agent.ts';
 import { untilAborted } from './linked-abort.ts';
 import { ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
@@ -46,10 +47,15 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
       return { ok: true, reply: wellFormed(run, await untilAborted(call, run.signal)) };
     } catch (thrown) {
       run.signal.throwIfAborted();
+      // Not the model's failure: the harness itself could not ask whether the call may be made.
+      if (thrown instanceof CrewboardError) throw thrown;
       error = asModelCallError(thrown);
     }
     const { kind, message: reason, retryAfterMs } = error;
     if (kind === 'provider' || kind === 'context') return { ok: false, end: { kind, reason } };
+    if (kind === 'held') {
+      return { ok: false, end: { kind: 'parked', cause: 'held', reason, retryAfterMs: retryAfterMs ?? 0 } };
+    }
     const waitMs = Math.max(backoffMs(failedTries, modelTries, modelRetryMs), retryAfterMs ?? 0);
     if (failedTries >= modelTries || waitedMs + waitMs > modelRetryMs) {
       return { ok: false, end: { kind: 'parked', cause: 'model', error: kind, reason, retryAfterMs } };

@@ -12,6 +12,7 @@ import { holderCalls } from './holder-calls.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
+import { modelHolds } from './model-holds.ts';
 import { readers } from './readers.ts';
 import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
@@ -43,6 +44,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...eventLog(io),
     ...journalStore(io),
     ...handOver(io),
+    ...modelHolds(io),
     index: jobIndex(io),
     keys: io.keys,
   };

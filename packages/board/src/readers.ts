@@ -23,6 +23,7 @@ const JobReply = z.tuple([
   z.array(z.number()),
   z.string(),
   z.number(),
+  z.string(),
 ]);
 const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
 const JobResultStored = z.object({ summary: z.string().optional(), output: JsonValue.optional() });
@@ -46,6 +47,8 @@ export interface JobState {
   asOf: string;
   /** The last event that the lead was told of. */
   cursor: string;
+  /** Why tasks of the job wait for a model that answers nobody; absent while none does. */
+  modelDown: string | undefined;
 }
 
 /** Reads that see one consistent state each and walk no board. */
@@ -68,7 +71,7 @@ export function readers(io: BoardIo) {
     /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
     async job(jobId: string): Promise<JobState> {
       const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
-      const [, board, spec, result, usage, asOf] = reply;
+      const [, board, spec, result, usage, asOf, , down] = reply;
       return {
         spec: JobSpecSchema.parse(JSON.parse(spec)),
         status: jobStatusOf(board),
@@ -85,6 +88,7 @@ export function readers(io: BoardIo) {
         endedAt: board.endedAt,
         asOf,
         cursor: board.cursor,
+        modelDown: down === '' ? undefined : down,
       };
     },
 

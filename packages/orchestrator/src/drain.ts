@@ -121,5 +121,6 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     park: then(boards.park, ofHold),
     waitForNews: then(boards.waitForNews, ofHold),
     finishJob: then(boards.finishJob, ofHold),
+    wakeParked: then(boards.wakeParked, first),
   };
 }

@@ -11,6 +11,7 @@ export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, type EventHub } from './event-hub.ts';
 export type { Log } from './log.ts';
+export { createGovernor, type Governor } from './provider/governor.ts';
 export { allQueues, type Queues } from './queues.ts';
 export { modelCalls } from './run-agent-for.ts';
 export type {
