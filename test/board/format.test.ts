@@ -1,4 +1,5 @@
 import type { Boards } from '@crewboard/board';
+import { DEFAULT_LIMITS, type JobSpec } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { ANN, openBoardFixture } from '../support/board.ts';
 import { dumpBoard, loadBoard, loadFixture } from '../support/board-dump.ts';
@@ -8,6 +9,17 @@ B[1] = tonumber(ARGV[1])
 redis.call('HSET', KEYS[1], '@', cmsgpack.pack(B))`;
 const RESULT = { summary: 'done', artifacts: [], evidence: [] };
 const TASK = 't_zzzzzzzz';
+const SPEC: Omit<JobSpec, 'id'> = {
+  v: 1,
+  project: 'default',
+  title: 'A job',
+  models: { lead: 'claude-opus-5-5', worker: 'claude-sonnet-5-5' },
+  limits: DEFAULT_LIMITS,
+  allowParallelInProgress: true,
+  tools: [],
+  provider: 'anthropic',
+  createdBy: 'ann',
+};
 
 /** Every call that reads or changes a board through a script of its own. */
 const CALLS: Record<string, (boards: Boards, jobId: string) => Promise<unknown>> = {
@@ -67,6 +79,10 @@ const CALLS: Record<string, (boards: Boards, jobId: string) => Promise<unknown>>
   },
   pauseJob: (boards, jobId) => boards.pauseJob(jobId, ANN, 'user', ''),
   resumeJob: (boards, jobId) => boards.resumeJob(jobId, ANN),
+  editJob: async (boards, jobId) => {
+    const spec = { ...SPEC, id: jobId };
+    await boards.editJob(spec, { by: ANN, version: 1, limits: DEFAULT_LIMITS, changed: {} });
+  },
   cancelJob: (boards, jobId) => boards.cancelJob(jobId, 'user:ann', ''),
 };
 

@@ -14,6 +14,7 @@ import type { Route } from './route.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { holderRoutes } from './routes/holders.ts';
+import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { personRoutes } from './routes/persons.ts';
 import { resultRoutes } from './routes/results.ts';
@@ -52,6 +53,7 @@ const REQUEST_TIMEOUT_MS = 120_000;
 export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_MS): Route[] {
   return [
     ...jobRoutes(service),
+    ...jobControlRoutes(service),
     ...taskRoutes(service),
     ...holderRoutes(service),
     ...personRoutes(service),

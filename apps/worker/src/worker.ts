@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisClient } from '@crewboard/board';
 import {
+  announceWorker,
   composeCore,
   type DeliverDependencies,
   followCancels,
+  followPauses,
   type Log,
   modelCalls,
   providersOf,
@@ -20,7 +22,7 @@ export interface WorkerConnections {
   boards: RedisClient;
   /** For queues, shared; BullMQ makes blocking ones of its own from it. */
   queues: ConnectionOptions;
-  /** For the cancel channel alone. */
+  /** For news of cancels and pauses alone. */
   subscriber: Redis;
 }
 
@@ -45,6 +47,10 @@ export async function startWorker(
       if (taskId === undefined || taskId === hold.taskId) lease.stop('cancelled');
     }
   });
+  await followPauses(connections.subscriber, settings.prefix, (jobId) => {
+    for (const { lease } of running.get(jobId) ?? []) lease.pause();
+  });
+  const providers = providersOf(settings);
   const workers = startQueueWorkers(
     {
       boards: core.boards,
@@ -56,14 +62,22 @@ export async function startWorker(
       callModelOf: modelCalls(settings),
       workerId,
     },
-    providersOf(settings),
+    providers,
     () => connections.queues,
   );
-  log.info({ workerId, providers: providersOf(settings) }, 'worker started');
+  const announced = announceWorker(
+    connections.boards,
+    settings.prefix,
+    { id: workerId, providers, log },
+    shutdown.signal,
+  );
+  log.info({ workerId, providers }, 'worker started');
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
-      const closed = Promise.all(workers.map((worker) => worker.close())).then(() => core.close());
+      const closed = Promise.all([announced, ...workers.map((worker) => worker.close())]).then(() =>
+        core.close(),
+      );
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());
       await Promise.race([closed, late]);
     },

@@ -10,6 +10,8 @@ export interface OutboxEntry {
   taskId: string;
   attempt: number;
   dispatch: number;
+  /** Of `enqueue`: how many of the job were in flight with it. */
+  rank: number;
 }
 
 const OutboxFields = z.object({
@@ -18,6 +20,8 @@ const OutboxFields = z.object({
   task: z.string(),
   attempt: z.coerce.number().int(),
   dispatch: z.coerce.number().int(),
+  // Absent in entries of an older version.
+  rank: z.coerce.number().int().nonnegative().default(0),
 });
 const Word = z.array(z.unknown());
 const SweepReply = z.union([
@@ -40,7 +44,8 @@ export type Sweep =
       status: JobStatus;
       ended: boolean;
       ageMs: number;
-      hold: boolean;
+      /** False while a submit still fills the board. */
+      filled: boolean;
       outbox: number;
       /** Queued longer than staleMs: their queue jobs must be looked up. */
       stale: { taskId: string; attempt: number; dispatch: number }[];
@@ -60,7 +65,8 @@ export function handOver(io: BoardIo) {
       return entries.map(([id, fields]) => {
         const pairs = Array.from({ length: fields.length / 2 }, (_, i) => [fields[i * 2], fields[i * 2 + 1]]);
         const entry = OutboxFields.parse(Object.fromEntries(pairs));
-        return { id, kind: entry.kind, taskId: entry.task, attempt: entry.attempt, dispatch: entry.dispatch };
+        const { kind, task: taskId, attempt, dispatch, rank } = entry;
+        return { id, kind, taskId, attempt, dispatch, rank };
       });
     },
 
@@ -71,7 +77,7 @@ export function handOver(io: BoardIo) {
     },
 
     /** Carries out an entry that concerns only the board itself (all but `enqueue`). */
-    async carryOut(jobId: string, entry: OutboxEntry): Promise<void> {
+    async carryOut(jobId: string, entry: Pick<OutboxEntry, 'kind' | 'taskId'>): Promise<void> {
       if (entry.kind === 'settle') parseReply(await io.run(jobId, 'settle_slice', [entry.taskId]), Word);
       else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);
       else if (entry.kind === 'cascade') parseReply(await io.run(jobId, 'cascade', [entry.taskId]), Word);
@@ -89,7 +95,7 @@ export function handOver(io: BoardIo) {
         SweepReply,
       );
       if (reply[0] !== 'ok') return { kind: reply[0] };
-      const [, status, ended, ageMs, hold, outbox, flat] = reply;
+      const [, status, ended, ageMs, filled, outbox, flat] = reply;
       const stale = [];
       for (let i = 0; i + 2 < flat.length; i += 3) {
         stale.push({ taskId: String(flat[i]), attempt: Number(flat[i + 1]), dispatch: Number(flat[i + 2]) });
@@ -99,7 +105,7 @@ export function handOver(io: BoardIo) {
         status,
         ended: ended === 1 && isEnded(status),
         ageMs,
-        hold: hold === 1,
+        filled: filled === 1,
         outbox,
         stale,
       };

@@ -35,7 +35,7 @@ const READING: BoardKey[] = [
 ];
 
 const FLOW = ['core', 'flow'];
-const HOLDER = ['core', 'flow', 'holder'];
+const HOLDER = ['core', 'flow', 'pauses', 'holder'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
 const DOCTOR = ['core', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
@@ -52,10 +52,11 @@ const SCRIPTS = {
   check_start: { libraries: ['core'], keys: ['hot', 'lease'] },
   check_end: { libraries: HOLDER, keys: [...ENDING, 'output'] },
   drop: { libraries: ['core'], keys: BOARD_KEYS },
-  pause: { libraries: ['core'], keys: ['hot', 'events'] },
-  resume: { libraries: FLOW, keys: ENDING },
+  pause: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'events', 'job'] },
+  resume: { libraries: [...FLOW, 'pauses'], keys: ENDING },
+  edit_job: { libraries: [...FLOW, 'pauses'], keys: ENDING },
   cascade: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
-  flip: { libraries: FLOW, keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
+  flip: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
   claim: {
     libraries: [...FLOW, 'rows'],
     keys: [...new Set<BoardKey>([...READING, 'index', 'window', 'due', 'attempts', 'repeats', 'outbox'])],
@@ -73,11 +74,11 @@ const SCRIPTS = {
   release: { libraries: HOLDER, keys: ENDING },
   finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
   cancel_job: { libraries: ['core'], keys: ['hot', 'outbox', 'job'] },
-  cancel_slice: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
+  cancel_slice: { libraries: [...HOLDER, 'cancel', 'early_end'], keys: ENDING },
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
   lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
-  sweep: { libraries: [...HOLDER, 'expire'], keys: ENDING },
+  sweep: { libraries: [...HOLDER, 'expire', 'early_end'], keys: ENDING },
   journal_append: {
     libraries: [...HOLDER],
     keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],

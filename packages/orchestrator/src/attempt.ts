@@ -174,6 +174,10 @@ async function settleOutcome(
       return fail(outcome.bound === 'time' ? 'timeout' : 'model', outcome.reason, true);
     case 'parked':
       if (outcome.cause === 'tool') return;
+      if (outcome.cause === 'asked') {
+        const parked = { delayMs: 0, reason: outcome.reason, strikesToFail: 0 };
+        return endAttempt(dependencies, () => boards.park(hold, requestId, parked));
+      }
       return endAttempt(dependencies, async () =>
         boards.park(hold, requestId, {
           delayMs: Math.max(await parkMs(dependencies, hold, task.attempt), outcome.retryAfterMs ?? 0),

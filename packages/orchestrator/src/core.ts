@@ -1,8 +1,9 @@
 import { type Boards, openBoards, type RedisClient } from '@crewboard/board';
 import type { ConnectionOptions } from 'bullmq';
 import { createDrainer, type Drainer, drainAfter } from './drain.ts';
-import { type JobFacts, rememberJobFacts } from './job-facts.ts';
+import { type FactsOf, rememberJobFacts } from './job-facts.ts';
 import type { Log } from './log.ts';
+import { pausesPublished } from './pause-channel.ts';
 import { allQueues, openQueues, type Queues } from './queues.ts';
 import type { Settings } from './settings.ts';
 import { createSweeper } from './sweeper.ts';
@@ -12,7 +13,7 @@ export interface Core {
   boards: Boards;
   queues: Queues;
   drainer: Drainer;
-  factsOf: (jobId: string) => Promise<JobFacts>;
+  factsOf: FactsOf;
   /** Ends the sweeper, waits for hand-overs that are under way, closes the queues; connections stay the caller's. */
   close(): Promise<void>;
 }
@@ -37,7 +38,7 @@ export function composeCore({ redis, queueConnection, settings, log }: CoreDepen
     ending.signal,
   );
   return {
-    boards: drainAfter(plain, drainer),
+    boards: pausesPublished(drainAfter(plain, drainer), redis, settings.prefix),
     queues,
     drainer,
     factsOf,

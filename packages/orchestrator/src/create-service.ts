@@ -17,7 +17,9 @@ import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
 import { holderService } from './holder-service.ts';
-import { jobView, spendOf } from './job-view.ts';
+import { jobService } from './job-service.ts';
+import { spendOf } from './job-view.ts';
+import { jobViews } from './job-views.ts';
 import { refuseLaterTaskFields } from './later.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personService } from './person-service.ts';
@@ -25,6 +27,7 @@ import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { createSubmitJob } from './submit-job.ts';
 import { visibleJob } from './visible-job.ts';
+import { type IsServed, servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 const EVENTS_DEFAULT = 100;
@@ -37,13 +40,15 @@ export interface ServiceDependencies {
 }
 
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings }: ServiceDependencies) {
+function jobCalls({ boards, redis, settings }: ServiceDependencies, isServed: IsServed) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
+  const { view, views } = jobViews(isServed);
   return {
     submitJob: createSubmitJob({ boards, settings }),
+    ...jobService({ boards, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
-      return jobView(await visibleJob(boards, scope, jobId));
+      return view(await visibleJob(boards, scope, jobId));
     },
 
     async listJobs(
@@ -54,7 +59,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
       const states = await Promise.all(
         ids.slice(0, limit).map((id) => boards.job(id).catch(() => undefined)),
       );
-      const jobs = states.filter((state) => state !== undefined).map(jobView);
+      const jobs = await views(states.filter((state) => state !== undefined));
       return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
     },
 
@@ -63,7 +68,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
       if (await boards.cancelJob(jobId, `user:${scope.caller}`, reason)) {
         await publishCancel(jobId);
       }
-      return jobView(await boards.job(jobId));
+      return view(await boards.job(jobId));
     },
 
     async getResult(scope: Scope, jobId: string): Promise<JobResult> {
@@ -125,7 +130,6 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
       const added = await boards.add(jobId, {
         tasks,
         by,
-        maxAttempts: spec.limits.maxAttempts,
         ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
       });
       const created: Record<string, string> = {};
@@ -185,13 +189,14 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
   const { boards, redis, settings } = dependencies;
+  const isServed = servedProviders(redis, settings.prefix);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
-    ...jobCalls(dependencies),
+    ...jobCalls(dependencies, isServed),
     ...taskCalls(dependencies),
     ...eventCalls(dependencies),
     ...claimService(holders),
     ...holderService(holders),
-    ...personService({ boards, settings, publishCancel: cancelPublisher(redis, settings.prefix) }),
+    ...personService({ boards, settings, isServed, publishCancel: cancelPublisher(redis, settings.prefix) }),
   };
 }

@@ -1,14 +1,14 @@
 import type { ModelCall } from '@crewboard/agent';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
 import { type AttemptDependencies, runAttempt } from './attempt.ts';
-import type { JobFacts } from './job-facts.ts';
+import type { FactsOf } from './job-facts.ts';
 import { prepareLead } from './lead/run-lead.ts';
 import type { Delivery } from './queues.ts';
 import type { Provider } from './settings.ts';
 import { prepareSubAgent } from './sub-agent/run-sub-agent.ts';
 
 export interface DeliverDependencies extends AttemptDependencies {
-  factsOf: (jobId: string) => Promise<JobFacts>;
+  factsOf: FactsOf;
   callModelOf: (provider: Provider) => ModelCall;
   /** Names this worker as an owner. */
   workerId: string;
@@ -51,8 +51,14 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
     if (claimed === undefined) return;
     const hold = { jobId, taskId, token: claimed.token };
     const prepare = isLead ? prepareLead : prepareSubAgent;
-    await runAttempt(dependencies, claimed, hold, claimSentAt, (attempt) =>
-      prepare({ boards, settings, log, callModel: callModelOf(facts.spec.provider) }, facts, attempt),
+    const callModel = callModelOf(facts.spec.provider);
+    await runAttempt(dependencies, claimed, hold, claimSentAt, async (attempt) =>
+      prepare(
+        { boards, settings, log, callModel },
+        // The limits as they were at the claim, or newer.
+        await factsOf(jobId, claimed.jobVersion),
+        attempt,
+      ),
     );
   };
 }

@@ -6,16 +6,19 @@ export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, type EventHub } from './event-hub.ts';
 export type { Log } from './log.ts';
+export { followPauses } from './pause-channel.ts';
 export { allQueues, type Queues } from './queues.ts';
 export { modelCalls } from './run-agent-for.ts';
 export type {
   ClaimCalls,
   FollowItem,
   HolderCalls,
+  JobCalls,
   PersonCalls,
   Scope,
   Service,
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
+export { announceWorker } from './worker-registry.ts';
 export { startQueueWorkers } from './workers.ts';

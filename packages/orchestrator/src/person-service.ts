@@ -9,6 +9,7 @@ import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
 import { createWhy } from './why.ts';
+import type { IsServed } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 
@@ -16,6 +17,7 @@ interface PersonDependencies {
   boards: Boards;
   settings: Settings;
   publishCancel: PublishCancel;
+  isServed: IsServed;
 }
 
 const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
@@ -31,8 +33,13 @@ function refuseLead(task: Task, action: string): void {
 }
 
 /** What people do with tasks; see PersonCalls. */
-export function personService({ boards, settings, publishCancel }: PersonDependencies): PersonCalls {
-  const whyOf = createWhy(boards);
+export function personService({
+  boards,
+  settings,
+  publishCancel,
+  isServed,
+}: PersonDependencies): PersonCalls {
+  const whyOf = createWhy(boards, isServed);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
     const state = await visibleJob(boards, scope, jobId);
@@ -48,7 +55,6 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
     return boards.change(spec.id, {
       ...changes,
       by: userOf(scope),
-      maxAttempts: spec.limits.maxAttempts,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
     });
   }

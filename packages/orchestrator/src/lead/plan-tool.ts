@@ -30,12 +30,7 @@ function toBatch(ops: readonly PlanOp[]): Batch {
 }
 
 /** `board_plan`: the lead's batch of changes, all or nothing, fenced by its claim and repeatable after a crash. */
-export function createBoardPlanTool(
-  boards: Boards,
-  hold: Hold,
-  by: Actor,
-  maxAttempts: number,
-): Tool<BoardPlanInput> {
+export function createBoardPlanTool(boards: Boards, hold: Hold, by: Actor): Tool<BoardPlanInput> {
   return {
     name: 'board_plan',
     description: [
@@ -57,7 +52,7 @@ export function createBoardPlanTool(
       }
       const batch = toBatch(ops);
       const lead = { token: hold.token, requestId };
-      const planned = await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead });
+      const planned = await boards.change(hold.jobId, { ...batch, by, lead });
       const created: Record<string, string> = {};
       for (const [i, { key }] of batch.adds.entries()) {
         const taskId = planned.added[i]?.taskId;

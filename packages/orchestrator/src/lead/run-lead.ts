@@ -1,10 +1,11 @@
 import type { Boards, Hold } from '@crewboard/board';
 import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
+import { activeMs } from '../active-time.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
-import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
+import { limitsFor, parkAskedBy, runLogged, workTools } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
@@ -43,15 +44,15 @@ async function newsFor(
 export async function prepareLead(
   { boards, settings, log, callModel }: AgentDependencies,
   { spec }: JobFacts,
-  { hold, claimed }: RunningAttempt,
+  { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const deliveries = createDeliveries();
   const by: Actor = { kind: 'lead', id: task.owner?.id ?? 'lead' };
   const tools: Tool[] = [
     ...(await workTools(spec, settings)),
-    createBoardPlanTool(boards, hold, by, spec.limits.maxAttempts),
-    createBoardResolveTool(boards, hold, by, spec.limits.maxAttempts),
+    createBoardPlanTool(boards, hold, by),
+    createBoardResolveTool(boards, hold, by),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
     createBoardWaitTool(boards, hold, deliveries),
@@ -59,6 +60,7 @@ export async function prepareLead(
   ];
   const journal = await boards.openJournal(hold, { attempt: task.attempt, cursorFor: deliveries.cursorFor });
   const news = await newsFor(boards, hold, task.attempt, journal.entries, deliveries);
+  const earlier = await boards.attempts(hold.jobId, hold.taskId, task.attempt - 1);
   const { counts } = await boards.job(hold.jobId);
   return (signal) =>
     runLogged(
@@ -81,7 +83,8 @@ export async function prepareLead(
           unfinishedTodos: [],
           openTasks: await openTaskLines(boards, hold.jobId),
         }),
-        limits: limitsFor(spec, {}, settings),
+        limits: limitsFor(spec, {}, settings, activeMs(earlier)),
+        parkAsked: parkAskedBy(lease),
         signal,
       },
       log,

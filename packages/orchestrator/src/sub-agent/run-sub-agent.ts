@@ -2,12 +2,13 @@ import type { ModelCall } from '@crewboard/agent';
 import type { Boards } from '@crewboard/board';
 import { projectTodos, unfinishedLines } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
+import { activeMs } from '../active-time.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
-import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
+import { limitsFor, parkAskedBy, runLogged, workTools } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
 import { createBoardNoteTool, createChecklistTool } from './progress-tools.ts';
@@ -30,7 +31,7 @@ export interface AgentDependencies {
 export async function prepareSubAgent(
   { boards, settings, log, callModel }: AgentDependencies,
   { spec }: JobFacts,
-  { hold, claimed }: RunningAttempt,
+  { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
@@ -42,7 +43,7 @@ export async function prepareSubAgent(
     createBoardGetTool(boards, hold.jobId),
     createBoardNoteTool(boards, hold),
     createBoardBlockTool(boards, hold),
-    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent', spec.limits.maxAttempts),
+    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent'),
     createBoardSubmitTool(boards, hold, shown),
     createBoardFailTool(boards, hold, settings.retryDelayMs * 2 ** task.failures),
   ];
@@ -82,7 +83,8 @@ export async function prepareSubAgent(
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
           openTasks: [],
         }),
-        limits: limitsFor(spec, task, settings),
+        limits: limitsFor(spec, task, settings, activeMs(earlier)),
+        parkAsked: parkAskedBy(lease),
         checklistRemind: true,
         signal,
       },

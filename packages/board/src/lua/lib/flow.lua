@@ -65,14 +65,15 @@ local function dispatch(B)
   local free = room(B)
   if free <= 0 then return end
   local most = math.min(free, DISPATCH_MOST)
+  local inFlight = redis.call('ZCARD', windowKey)
   local ids = redis.call('ZRANGEBYSCORE', indexKey, '-inf', '(' .. int(QUEUED * BAND), 'LIMIT', 0, most)
-  for _, id in ipairs(ids) do
+  for i, id in ipairs(ids) do
     local T = load_task(id)
     T[DISPATCH] = T[DISPATCH] + 1
     recode(B, id, T, QUEUED)
     redis.call('ZADD', windowKey, int(now()), id)
     save_task(id, T)
-    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH])
+    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH], inFlight + i)
   end
   if #ids == most and free > most then hand_on('dispatch', '', 0, 0) end
 end
