@@ -173,6 +173,15 @@ describe('a board in format 1', () => {
     await boards.submit(hold, 'r', claimed?.task.version ?? 0, RESULT);
     expect((await boards.examine(jobId)).findings).toEqual([]);
     expect((await boards.job(jobId)).counts).toMatchObject({ total: 15, completed: 2, blocked: 0 });
+    // What it did not know of has its default.
+    const [added] = await boards.add(jobId, { by: ANN, tasks: [{ title: 'New' }] });
+    expect((await boards.task(jobId, added?.taskId ?? '')).maxAttempts).toBe(3);
+    const { spec, version } = await boards.job(jobId);
+    const limits = { ...spec.limits, maxAttempts: 5, jobTimeoutMs: 3_600_000 };
+    await boards.editJob(spec, { by: ANN, version, limits, changed: { maxAttempts: 5 } });
+    expect((await boards.task(jobId, added?.taskId ?? '')).maxAttempts).toBe(5);
+    await boards.sweep(jobId, { intervalMs: 0, leaseMs: 30_000, strikes: 3, staleMs: 1000 });
+    expect((await boards.job(jobId)).cancelling).toBe(false);
   });
 
   it('is written as the fixture says: a dump of it reads back the same', async () => {

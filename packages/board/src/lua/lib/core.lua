@@ -136,9 +136,13 @@ local function refuse_board(B)
   return nil
 end
 
+-- The job's attempts where a board of an older version does not tell them.
+local OLD_ATTEMPTS = 3
+
 -- Attempts that may fail before the task has failed: its own number, or the job's, which may change.
 local function attempts_of(B, T)
-  return T[MAX_ATTEMPTS] > 0 and T[MAX_ATTEMPTS] or B[JOB_ATTEMPTS]
+  if T[MAX_ATTEMPTS] > 0 then return T[MAX_ATTEMPTS] end
+  return B[JOB_ATTEMPTS] > 0 and B[JOB_ATTEMPTS] or OLD_ATTEMPTS
 end
 
 local function is_ended(B)
