@@ -47,7 +47,7 @@ describe('a job that is held', () => {
       status: 'accepting',
       counts: { total: 3, ready: 2, waiting: 1, in_progress: 0 },
     });
-    expect((await stack.keys()).filter((key) => key.endsWith(':tasks:wait'))).toEqual([]);
+    expect((await stack.keys()).filter((key) => /:tasks:(wait|prioritized)$/.test(key))).toEqual([]);
 
     expect(await post(stack, id, 'start')).toMatchObject({ status: 200, json: { status: 'running' } });
     for await (const _ of stack.client.events(id)) {
