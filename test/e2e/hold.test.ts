@@ -3,6 +3,9 @@ import { SubmitAnswer } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 
+/** Looks again and again, for long on a busy machine. */
+const poll = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+
 const ADD = { tasks: [{ key: 'c', title: 'C', dependsOn: ['a'] }] };
 const HELD = {
   hold: true,
@@ -30,7 +33,7 @@ redis.call('HSET', KEYS[1], '@', cmsgpack.pack(B))`;
     );
   const before = await swept();
   // Two rounds: the first may have begun before.
-  for (let round = 0; round < 2; round++) await expect.poll(swept).not.toBe(before);
+  for (let round = 0; round < 2; round++) await poll(swept).not.toBe(before);
 }
 
 describe('a job that is held', () => {
@@ -107,7 +110,7 @@ describe('a job that is held', () => {
     await using stack = await openLocalStack();
     const { id } = await stack.client.jobs.submit({ ...HELD, goal: 'Lead them.' });
     await stack.client.jobs.cancel(id, 'not needed');
-    await expect.poll(async () => (await stack.client.jobs.get(id)).status).toBe('cancelled');
+    await poll(async () => (await stack.client.jobs.get(id)).status).toBe('cancelled');
     expect((await stack.client.jobs.get(id)).counts).toMatchObject({ total: 2, cancelled: 2 });
     expect(await post(stack, id, 'start')).toMatchObject({ status: 200, json: { status: 'cancelled' } });
   });
@@ -118,6 +121,6 @@ describe('a job that is held', () => {
     const leads = async () => (await stack.keys()).filter((key) => key.includes(':crewboard.sim.lead:t_'));
     expect(await leads()).toEqual([]);
     expect((await stack.client.jobs.start(id)).status).toBe('planning');
-    await expect.poll(leads).toHaveLength(1);
+    await poll(leads).toHaveLength(1);
   });
 });

@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest';
 import { openStack } from '../support/stack.ts';
 
+/** Looks again and again, for long on a busy machine. */
+const poll = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+
 it('a job says that no worker is there for it, until one is', { timeout: 120_000 }, async () => {
   await using stack = await openStack();
   const outside = await stack.client.jobs.submit({ tasks: [{ title: 'By hand', executor: 'human' }] });
   const { id } = await stack.client.jobs.submit({ tasks: [{ title: 'A' }] });
   const reason = async (jobId = id) => (await stack.client.jobs.get(jobId)).statusReason;
-  await expect.poll(() => reason()).toBe('provider: no worker');
+  await poll(() => reason()).toBe('provider: no worker');
   // Nothing of this one waits for a worker.
   expect(await reason(outside.id)).toBeUndefined();
   const { jobs } = await stack.client.jobs.list();

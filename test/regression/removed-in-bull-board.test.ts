@@ -9,6 +9,9 @@ import {
 } from '../support/scripted-messages-api.ts';
 import { openScriptedStack, ownTask, type ScriptedStack, titleOf } from './support.ts';
 
+/** Looks again and again, for long on a busy machine. */
+const poll = <T>(look: () => T) => expect.poll(look, { timeout: 20_000 });
+
 const TASKS = 50;
 const FAIL = ['Row 7', 'Row 20', 'Row 41'];
 const CONCURRENCY = 4;
@@ -43,7 +46,7 @@ async function startHeldModel() {
 async function act({ local }: ScriptedStack, action: string): Promise<void> {
   const put = () => local.call('PUT', `/admin/queues/api/queues/crewboard.tasks${action}`, {});
   // A queue job ends a moment after its task, and a queue with active ones is not obliterated.
-  await expect.poll(async () => (await put()).status).toBeLessThan(300);
+  await poll(async () => (await put()).status).toBeLessThan(300);
 }
 
 /** The queue jobs that wait. */
@@ -75,7 +78,7 @@ test('a queue job that somebody deletes in Bull Board costs its task nothing', {
   await using stack = await openScriptedStack(held.model, { variables: VARIABLES });
   const { id } = await stack.local.client.jobs.submit(JOB);
   await held.model.arrived(CONCURRENCY);
-  await expect.poll(() => waitingIn(stack)).toHaveLength(TASKS - CONCURRENCY);
+  await poll(() => waitingIn(stack)).toHaveLength(TASKS - CONCURRENCY);
   const [removed = ''] = await waitingIn(stack);
   await act(stack, `/${removed}/clean`);
   expect(await waitingIn(stack)).not.toContain(removed);
@@ -90,7 +93,7 @@ test('a queue that somebody pauses, obliterates and resumes there is filled agai
   await using stack = await openScriptedStack(held.model, { variables: VARIABLES });
   const { id } = await stack.local.client.jobs.submit(JOB);
   await held.model.arrived(CONCURRENCY);
-  await expect.poll(() => waitingIn(stack)).toHaveLength(TASKS - CONCURRENCY);
+  await poll(() => waitingIn(stack)).toHaveLength(TASKS - CONCURRENCY);
   await act(stack, '/pause');
   held.open();
   // What ran ends; nothing else is taken.
@@ -98,7 +101,7 @@ test('a queue that somebody pauses, obliterates and resumes there is filled agai
     const { counts } = await stack.local.client.jobs.get(id);
     return counts.completed + counts.failed;
   };
-  await expect.poll(settled).toBe(CONCURRENCY);
+  await poll(settled).toBe(CONCURRENCY);
   await act(stack, '/obliterate');
   expect(await waitingIn(stack)).toEqual([]);
   await act(stack, '/resume');
