@@ -4,6 +4,7 @@ import type { RedisClient } from '@crewboard/board';
 import {
   announceWorker,
   composeCore,
+  createJobTools,
   type DeliverDependencies,
   followCancels,
   followPauses,
@@ -11,6 +12,7 @@ import {
   modelCalls,
   providersOf,
   type Settings,
+  servedQueues,
   startQueueWorkers,
 } from '@crewboard/orchestrator';
 import type { ConnectionOptions } from 'bullmq';
@@ -41,6 +43,7 @@ export async function startWorker(
   const core = composeCore({ redis: connections.boards, queueConnection: connections.queues, settings, log });
   const shutdown = new AbortController();
   const running: DeliverDependencies['running'] = new Map();
+  const workTools = createJobTools(settings);
   const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
     for (const { hold, lease } of running.get(jobId) ?? []) {
@@ -60,24 +63,26 @@ export async function startWorker(
       shutdown: shutdown.signal,
       factsOf: core.factsOf,
       callModelOf: modelCalls(settings),
+      workTools,
       workerId,
     },
     providers,
     () => connections.queues,
   );
+  const served = servedQueues(settings, providers).map(({ provider }) => provider);
   const announced = announceWorker(
     connections.boards,
     settings.prefix,
-    { id: workerId, providers, log },
+    { id: workerId, providers: [...new Set(served)], log },
     shutdown.signal,
   );
-  log.info({ workerId, providers }, 'worker started');
+  log.info({ workerId, providers, commands: settings.commands }, 'worker started');
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
-      const closed = Promise.all([announced, ...workers.map((worker) => worker.close())]).then(() =>
-        core.close(),
-      );
+      const closed = Promise.all([announced, ...workers.map((worker) => worker.close())])
+        .then(() => workTools.idle())
+        .then(() => core.close());
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());
       await Promise.race([closed, late]);
     },

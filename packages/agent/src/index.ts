@@ -1,5 +1,6 @@
 export type { AgentEnd, AgentEvent, AgentLimits, AgentOptions, AgentOutcome } from './agent.ts';
 export { createModelCall, type ModelCallOptions } from './anthropic.ts';
+export { cleanText } from './intake.ts';
 export { runAgent } from './loop.ts';
 export { OUTCOME_UNKNOWN, toMessages } from './messages.ts';
 export {

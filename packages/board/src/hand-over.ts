@@ -6,7 +6,7 @@ import { parseReply } from './replies.ts';
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
   id: string;
-  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade';
+  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks';
   taskId: string;
   attempt: number;
   dispatch: number;
@@ -16,7 +16,7 @@ export interface OutboxEntry {
 
 const OutboxFields = z.object({
   v: z.coerce.number().int().min(1).max(1),
-  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade']),
+  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'checks']),
   task: z.string(),
   attempt: z.coerce.number().int(),
   dispatch: z.coerce.number().int(),
@@ -33,9 +33,25 @@ const SweepReply = z.union([
     z.number(),
     z.number(),
     z.array(z.union([z.string(), z.number()])),
+    z.array(z.union([z.string(), z.number()])),
   ]),
   z.tuple([z.enum(['recent', 'none'])]),
 ]);
+
+/** A task whose queue job must be looked up. */
+export interface StaleTask {
+  taskId: string;
+  attempt: number;
+  dispatch: number;
+}
+
+function staleTasks(flat: readonly (string | number)[]): StaleTask[] {
+  const stale: StaleTask[] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3) {
+    stale.push({ taskId: String(flat[i]), attempt: Number(flat[i + 1]), dispatch: Number(flat[i + 2]) });
+  }
+  return stale;
+}
 
 export type Sweep =
   | { kind: 'recent' | 'none' }
@@ -48,7 +64,9 @@ export type Sweep =
       filled: boolean;
       outbox: number;
       /** Queued longer than staleMs: their queue jobs must be looked up. */
-      stale: { taskId: string; attempt: number; dispatch: number }[];
+      stale: StaleTask[];
+      /** Submitted tasks whose checks no runner has: likewise. */
+      reviews: StaleTask[];
     };
 
 /** Tasks that one cancel slice ends at most. */
@@ -76,7 +94,7 @@ export function handOver(io: BoardIo) {
       await io.guard(() => io.redis.xdel(io.keys.board(jobId, 'outbox'), ...ids));
     },
 
-    /** Carries out an entry that concerns only the board itself (all but `enqueue`). */
+    /** Carries out an entry that concerns only the board itself (all but `enqueue` and `checks`). */
     async carryOut(jobId: string, entry: Pick<OutboxEntry, 'kind' | 'taskId'>): Promise<void> {
       if (entry.kind === 'settle') parseReply(await io.run(jobId, 'settle_slice', [entry.taskId]), Word);
       else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);
@@ -95,11 +113,7 @@ export function handOver(io: BoardIo) {
         SweepReply,
       );
       if (reply[0] !== 'ok') return { kind: reply[0] };
-      const [, status, ended, ageMs, filled, outbox, flat] = reply;
-      const stale = [];
-      for (let i = 0; i + 2 < flat.length; i += 3) {
-        stale.push({ taskId: String(flat[i]), attempt: Number(flat[i + 1]), dispatch: Number(flat[i + 2]) });
-      }
+      const [, status, ended, ageMs, filled, outbox, stale, reviews] = reply;
       return {
         kind: 'swept',
         status,
@@ -107,7 +121,8 @@ export function handOver(io: BoardIo) {
         ageMs,
         filled: filled === 1,
         outbox,
-        stale,
+        stale: staleTasks(stale),
+        reviews: staleTasks(reviews),
       };
     },
 

@@ -1,6 +1,7 @@
 export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
+export { CheckedData, OUTPUT_SCHEMA_CHECK } from './checks.ts';
 export { isoTime } from './clock.ts';
-export { Environment, parseEnvironment } from './environment.ts';
+export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
 export {
   CrewboardError,
   ERROR_STATUS,
@@ -92,6 +93,7 @@ export {
   Executor,
   FAILURE_CLASSES,
   FailureClass,
+  GivenEvidence,
   isTerminal,
   NewTask,
   Owner,

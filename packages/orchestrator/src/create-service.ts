@@ -11,7 +11,9 @@ import {
   type TaskListQuery,
 } from '@crewboard/contracts';
 import { cancelPublisher } from './cancel-channel.ts';
+import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
+import { refuseUnfitCommands } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -39,12 +41,14 @@ export interface ServiceDependencies {
   settings: Settings;
 }
 
+type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
+
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings }: ServiceDependencies, isServed: IsServed) {
+function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, isServed: IsServed) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
   const { view, views } = jobViews(isServed);
   return {
-    submitJob: createSubmitJob({ boards, settings }),
+    submitJob: createSubmitJob({ boards, settings, checkRules }),
     ...jobService({ boards, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
@@ -99,7 +103,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies, isServed: Is
 }
 
 /** Everything about a job's tasks. */
-function taskCalls({ boards, settings }: ServiceDependencies) {
+function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
   return {
     async listTasks(scope: Scope, jobId: string, query: TaskListQuery) {
       await visibleJob(boards, scope, jobId);
@@ -124,6 +128,11 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
       for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
+      refuseUnfitCommands(
+        { tasks },
+        { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
+      );
+      await checkRules.refuseUnfitTasks(tasks, spec);
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');
       const by: Actor = { kind: 'user', id: scope.caller };
@@ -190,13 +199,20 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 export function createService(dependencies: ServiceDependencies): Service {
   const { boards, redis, settings } = dependencies;
   const isServed = servedProviders(redis, settings.prefix);
+  const checkRules = createCheckRules(settings.commands);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
-    ...jobCalls(dependencies, isServed),
-    ...taskCalls(dependencies),
+    ...jobCalls({ ...dependencies, checkRules }, isServed),
+    ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
     ...claimService(holders),
     ...holderService(holders),
-    ...personService({ boards, settings, isServed, publishCancel: cancelPublisher(redis, settings.prefix) }),
+    ...personService({
+      boards,
+      settings,
+      checkRules,
+      isServed,
+      publishCancel: cancelPublisher(redis, settings.prefix),
+    }),
   };
 }

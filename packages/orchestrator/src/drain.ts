@@ -2,7 +2,7 @@ import type { Boards, OutboxEntry } from '@crewboard/board';
 import { enqueuePerTick } from './enqueue.ts';
 import type { FactsOf } from './job-facts.ts';
 import type { Log } from './log.ts';
-import type { Queues } from './queues.ts';
+import type { Delivery, Queues } from './queues.ts';
 
 /** Entries that one round reads at most; rounds follow until the outbox is empty. */
 const ROUND_MOST = 500;
@@ -24,6 +24,13 @@ interface DrainDependencies {
   log: Log;
 }
 
+function deliveryOf(
+  jobId: string,
+  { kind, taskId, attempt }: Pick<OutboxEntry, 'kind' | 'taskId' | 'attempt'>,
+): Delivery {
+  return { v: 1, jobId, taskId, attempt, ...(kind === 'checks' ? { work: kind } : {}) };
+}
+
 /** Makes the drainer of a process. Two processes may drain one board at once: every entry is harmless twice. */
 export function createDrainer({ boards, queues, factsOf, log }: DrainDependencies): Drainer {
   const enqueue = enqueuePerTick(queues);
@@ -36,14 +43,7 @@ export function createDrainer({ boards, queues, factsOf, log }: DrainDependencie
     for (const role of ['lead', 'tasks'] as const) {
       const tasks = entries
         .filter((entry) => (entry.taskId === lead) === (role === 'lead'))
-        .map(({ taskId, attempt, dispatch, rank }) => ({
-          v: 1 as const,
-          jobId,
-          taskId,
-          attempt,
-          dispatch,
-          rank,
-        }));
+        .map(({ dispatch, rank, ...entry }) => ({ ...deliveryOf(jobId, entry), dispatch, rank }));
       if (tasks.length > 0) await enqueue(spec.provider, role, tasks);
     }
   }
@@ -52,7 +52,7 @@ export function createDrainer({ boards, queues, factsOf, log }: DrainDependencie
     const entries = await boards.readOutbox(jobId, ROUND_MOST);
     await enqueueAll(
       jobId,
-      entries.filter((entry) => entry.kind === 'enqueue'),
+      entries.filter((entry) => entry.kind === 'enqueue' || entry.kind === 'checks'),
     );
     for (const entry of entries) await boards.carryOut(jobId, entry);
     await boards.removeFromOutbox(
@@ -111,6 +111,7 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     resolve: then(boards.resolve, first),
     resumeJob: then(boards.resumeJob, first),
     endChecks: then(boards.endChecks, first),
+    releaseChecks: then(boards.releaseChecks, ofHold),
     flip: then(boards.flip, first),
     editJob: then(boards.editJob, ({ id }) => id),
     claim: then(boards.claim, first),

@@ -1,3 +1,4 @@
+export { resolveCommandsMode } from '@crewboard/tools';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { type Core, composeCore } from './core.ts';
@@ -20,5 +21,6 @@ export type {
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
+export { createJobTools, type WorkTools } from './work-tools.ts';
 export { announceWorker } from './worker-registry.ts';
-export { startQueueWorkers } from './workers.ts';
+export { servedQueues, startQueueWorkers } from './workers.ts';

@@ -16,13 +16,6 @@ function refuse(path: string, instead: string): never {
 
 /** Refuses what of a task is not carried out yet; `path` names it in the error. */
 export function refuseLaterTaskFields(task: NewTask, path: string): void {
-  if (task.executor === 'command') refuse(`${path}.executor`, 'use "agent", "external" or "human"');
-  if (task.command !== undefined) refuse(`${path}.command`, 'leave it out');
-  if (task.policy === 'checked') refuse(`${path}.policy`, 'use "none", "evidence" or "approved"');
-  if (task.outputSchema !== undefined) refuse(`${path}.outputSchema`, 'state the form in instructions');
-  if (task.acceptance?.some((item) => item.check !== undefined)) {
-    refuse(`${path}.acceptance.check`, 'state the check as text');
-  }
   if (task.limits?.budgetUsd !== undefined) refuse(`${path}.limits.budgetUsd`, 'leave it out');
 }
 
@@ -39,10 +32,7 @@ export function refuseLaterJobFields(body: JobBody): void {
   if (body.map !== undefined) refuse('map', 'write the tasks out in tasks[]');
   if (body.plan?.approve) refuse('plan.approve', 'leave it out');
   if (body.models?.judge !== undefined) refuse('models.judge', 'leave it out');
-  if (body.outputSchema !== undefined) refuse('outputSchema', 'state the form in the goal');
   if (body.dryRun) refuse('dryRun', 'leave it out');
   refuseLaterLimits(body.limits ?? {});
-  const later = body.tools?.find((tool) => !['read_file', 'list_files', 'search_files'].includes(tool));
-  if (later !== undefined) refuse(`tools (${later})`, 'use read_file, list_files and search_files');
   for (const [i, task] of (body.tasks ?? []).entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
 }

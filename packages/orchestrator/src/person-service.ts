@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
 import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
+import type { CheckRules } from './checks/check-rules.ts';
+import { isAboutCommand, refuseUnfitCommand } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { refuseLaterTaskFields } from './later.ts';
@@ -16,6 +18,7 @@ const PAGE_DEFAULT = 50;
 interface PersonDependencies {
   boards: Boards;
   settings: Settings;
+  checkRules: CheckRules;
   publishCancel: PublishCancel;
   isServed: IsServed;
 }
@@ -36,6 +39,7 @@ function refuseLead(task: Task, action: string): void {
 export function personService({
   boards,
   settings,
+  checkRules,
   publishCancel,
   isServed,
 }: PersonDependencies): PersonCalls {
@@ -64,6 +68,14 @@ export function personService({
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'edit');
       refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
+      if (isAboutCommand(patch)) {
+        refuseUnfitCommand({ ...task, ...patch }, 'the task', {
+          commands: settings.commands,
+          hasWorkspace: state.spec.workspace !== undefined,
+        });
+      }
+      // Of another version nothing is known here, and the board refuses it.
+      if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
       await change(scope, state, { edits: [{ taskId, version, patch }] });

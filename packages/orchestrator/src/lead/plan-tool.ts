@@ -30,7 +30,15 @@ function toBatch(ops: readonly PlanOp[]): Batch {
 }
 
 /** `board_plan`: the lead's batch of changes, all or nothing, fenced by its claim and repeatable after a crash. */
-export function createBoardPlanTool(boards: Boards, hold: Hold, by: Actor): Tool<BoardPlanInput> {
+export function createBoardPlanTool(
+  boards: Boards,
+  hold: Hold,
+  by: Actor,
+  /** Throws for operations that plan commands which may not be planned. */
+  checkCommands: (ops: readonly PlanOp[]) => Promise<void>,
+  /** Throws for operations whose checks could never be run, or may not be planned. */
+  refuseUnfitChecks: (ops: readonly PlanOp[]) => Promise<void>,
+): Tool<BoardPlanInput> {
   return {
     name: 'board_plan',
     description: [
@@ -51,6 +59,8 @@ export function createBoardPlanTool(boards: Boards, hold: Hold, by: Actor): Tool
         );
       }
       const batch = toBatch(ops);
+      await checkCommands(ops);
+      await refuseUnfitChecks(ops);
       const lead = { token: hold.token, requestId };
       const planned = await boards.change(hold.jobId, { ...batch, by, lead });
       const created: Record<string, string> = {};

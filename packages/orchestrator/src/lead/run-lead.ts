@@ -3,9 +3,11 @@ import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
 import { activeMs } from '../active-time.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
+import { leadCheckRules } from '../checks/check-rules.ts';
+import { leadCommandRules } from '../command-tasks.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
-import { limitsFor, parkAskedBy, runLogged, workTools } from '../run-agent-for.ts';
+import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
@@ -42,7 +44,7 @@ async function newsFor(
 
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */
 export async function prepareLead(
-  { boards, settings, log, callModel }: AgentDependencies,
+  { boards, settings, log, callModel, workTools, checks, schemas }: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
@@ -50,13 +52,20 @@ export async function prepareLead(
   const deliveries = createDeliveries();
   const by: Actor = { kind: 'lead', id: task.owner?.id ?? 'lead' };
   const tools: Tool[] = [
-    ...(await workTools(spec, settings)),
-    createBoardPlanTool(boards, hold, by),
+    // A lead looks; what is to be changed or run is a task's.
+    ...(await workTools.toolsOf(spec)).filter((tool) => tool.readOnly),
+    createBoardPlanTool(
+      boards,
+      hold,
+      by,
+      leadCommandRules(boards, spec, settings.commands),
+      leadCheckRules(boards, spec, settings.commands, schemas),
+    ),
     createBoardResolveTool(boards, hold, by),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
     createBoardWaitTool(boards, hold, deliveries),
-    createFinishJobTool(boards, hold, deliveries),
+    createFinishJobTool(boards, hold, deliveries, (output) => checks.refuseUnfitOutput(spec, output)),
   ];
   const journal = await boards.openJournal(hold, { attempt: task.attempt, cursorFor: deliveries.cursorFor });
   const news = await newsFor(boards, hold, task.attempt, journal.entries, deliveries);
