@@ -34,7 +34,7 @@ function realWait(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Calls the model until it answers. Failing calls are repeated within the limits, then the attempt parks; errors that
- * no repetition mends end it. Rejects only when the run is aborted.
+ * no repetition mends end it, and so does a wish to park: no call starts after it. Rejects only when the run is aborted.
  */
 export async function callWithRetries(run: Run, request: ModelRequest): Promise<CallOutcome> {
   const { modelTries, modelRetryMs } = run.options.limits;
@@ -42,6 +42,8 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
   for (let failedTries = 1; ; failedTries++) {
     let error: ModelCallError;
     run.signal.throwIfAborted();
+    const park = run.options.parkAsked?.();
+    if (park !== undefined) return { ok: false, end: { kind: 'parked', cause: 'asked', reason: park } };
     try {
       const call = run.options.callModel(request, { signal: run.signal });
       return { ok: true, reply: wellFormed(run, await untilAborted(call, run.signal)) };

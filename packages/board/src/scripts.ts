@@ -35,7 +35,7 @@ const READING: BoardKey[] = [
 ];
 
 const FLOW = ['core', 'flow'];
-const HOLDER = ['core', 'flow', 'artifacts', 'holder'];
+const HOLDER = ['core', 'flow', 'artifacts', 'pauses', 'holder'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
 const DOCTOR = ['core', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
@@ -57,10 +57,11 @@ const SCRIPTS = {
   },
   read_review: { libraries: ['core'], keys: ['hot', 'runners'] },
   drop: { libraries: ['core'], keys: BOARD_KEYS },
-  pause: { libraries: ['core'], keys: ['hot', 'events'] },
-  resume: { libraries: FLOW, keys: ENDING },
+  pause: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'events', 'job'] },
+  resume: { libraries: [...FLOW, 'pauses'], keys: ENDING },
+  edit_job: { libraries: [...FLOW, 'pauses'], keys: ENDING },
   cascade: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
-  flip: { libraries: FLOW, keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
+  flip: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
   claim: {
     libraries: [...FLOW, 'rows'],
     keys: [...new Set<BoardKey>([...READING, 'index', 'window', 'due', 'attempts', 'repeats', 'outbox'])],
@@ -82,11 +83,14 @@ const SCRIPTS = {
   release: { libraries: HOLDER, keys: ENDING },
   finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
   cancel_job: { libraries: ['core'], keys: ['hot', 'outbox', 'job'] },
-  cancel_slice: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
+  cancel_slice: { libraries: [...HOLDER, 'cancel', 'early_end'], keys: ENDING },
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
   lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
-  sweep: { libraries: [...HOLDER, 'expire', 'review'], keys: [...ENDING, 'output', 'runners'] },
+  sweep: {
+    libraries: [...HOLDER, 'expire', 'review', 'early_end'],
+    keys: [...ENDING, 'output', 'runners'],
+  },
   journal_append: {
     libraries: [...HOLDER],
     keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
