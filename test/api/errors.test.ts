@@ -106,8 +106,8 @@ test.each([['/nowhere'], ['/v1'], ['/v1/jobs/'], ['//v1/jobs'], [`/v1/jobs/${JOB
 
 test.each([
   ['DELETE', '/v1/jobs', 'POST, GET, HEAD'],
-  ['PUT', `/v1/jobs/${JOB_ID}`, 'GET, HEAD'],
-  ['OPTIONS', `/v1/jobs/${JOB_ID}`, 'GET, HEAD'],
+  ['PUT', `/v1/jobs/${JOB_ID}`, 'GET, HEAD, PATCH'],
+  ['OPTIONS', `/v1/jobs/${JOB_ID}`, 'GET, HEAD, PATCH'],
   ['GET', `/v1/jobs/${JOB_ID}/cancel`, 'POST'],
   ['HEAD', `/v1/jobs/${JOB_ID}/events`, 'GET'],
   ['POST', '/healthz', 'GET, HEAD'],
@@ -144,8 +144,9 @@ test("the service's own error keeps its code and extras", async () => {
     title: 'terminal',
     status: 409,
     code: 'terminal',
-    detail: 'The job has ended.',
+    detail: 'The job has ended. Nothing was changed.',
     retry: 'never',
+    next: `GET /v1/jobs/${JOB_ID}/result`,
     current: { status: 'failed' },
   });
 });

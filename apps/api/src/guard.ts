@@ -38,6 +38,7 @@ function refuseUnknown(request: FastifyRequest, reply: FastifyReply): FastifyRep
     return reply.code(401).type('text/html; charset=utf-8').send(LOGIN_PAGE);
   }
   return sendProblem(
+    request,
     reply,
     new CrewboardError(
       'unauthorized',
@@ -73,11 +74,12 @@ export function createGuard({ authenticate, boundToLoopback }: GuardOptions) {
     try {
       refuseForeignSite(request.headers, boundToLoopback);
     } catch (error) {
-      if (error instanceof CrewboardError) return sendProblem(reply, error);
+      if (error instanceof CrewboardError) return sendProblem(request, reply, error);
       throw error;
     }
     if (caller !== undefined && !mayUse(caller, access)) {
       return sendProblem(
+        request,
         reply,
         new CrewboardError('forbidden', `This key's role is "${caller.role}"; this needs "${access}".`),
       );

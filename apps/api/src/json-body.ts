@@ -37,7 +37,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const refuse = (error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      done(new CrewboardError('invalid_argument', `The body is not valid JSON: ${reason}. Nothing changed.`));
+      done(new CrewboardError('invalid_argument', `The body is not valid JSON: ${reason}.`));
     };
     if (body.length === 0) return done(null, undefined);
     try {

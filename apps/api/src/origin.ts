@@ -26,15 +26,12 @@ export function refuseForeignSite(
   if (boundToLoopback && (hostname === undefined || !isLoopback(hostname))) {
     throw new CrewboardError(
       'forbidden',
-      'This server answers only as localhost, 127.0.0.1 or [::1]: use one of these in the URL. Nothing was done.',
+      'This server answers only as localhost, 127.0.0.1 or [::1]: use one of these in the URL.',
     );
   }
   if (headers.origin === undefined) return;
   const origin = URL.canParse(headers.origin) ? new URL(headers.origin) : undefined;
   if (origin === undefined || origin.host === '' || hostUrl(origin.protocol, host)?.host !== origin.host) {
-    throw new CrewboardError(
-      'forbidden',
-      'A page of another origin may not use this server. Nothing was done.',
-    );
+    throw new CrewboardError('forbidden', 'A page of another origin may not use this server.');
   }
 }

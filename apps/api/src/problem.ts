@@ -1,11 +1,40 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { CrewboardError, toProblem } from '@crewboard/contracts';
+import { CrewboardError, httpCall, toProblem } from '@crewboard/contracts';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-/** Sends `error` in its wire form, `application/problem+json`. */
-export function sendProblem(reply: FastifyReply, error: CrewboardError): FastifyReply {
-  const problem = toProblem(error);
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A valid body of the route. */
+    example?: unknown;
+  }
+}
+
+/** The value of a path parameter, where the route has it and the router could read it. */
+function parameter({ params }: FastifyRequest, name: string): string | undefined {
+  if (typeof params !== 'object' || params === null) return undefined;
+  const value: unknown = Object.entries(params).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Sends `error` in its wire form, `application/problem+json`; what it advises to call next becomes an HTTP call. */
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: CrewboardError,
+): FastifyReply {
+  const [path = ''] = (request.raw.url ?? '').split('?', 1);
+  const about = {
+    method: request.method,
+    path,
+    jobId: parameter(request, 'id'),
+    taskId: parameter(request, 'taskId'),
+  };
+  const problem = toProblem(error, {
+    say: (next, example) => httpCall(next, about, example),
+    example: request.routeOptions.config.example,
+    otherwise: { call: 'read_job' },
+  });
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
 }
 
@@ -28,13 +57,13 @@ export function toCrewboardError(
         return new CrewboardError(
           'payload_too_large',
           `The body is over the limit of ${context.bodyLimitBytes} bytes: send the tasks in several calls, ` +
-            'or raise CREWBOARD_BODY_LIMIT. Nothing changed.',
+            'or raise CREWBOARD_BODY_LIMIT.',
           { limitBytes: context.bodyLimitBytes },
         );
       case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
         return new CrewboardError(
           'unsupported_media_type',
-          'The body must be JSON: send it with "Content-Type: application/json". Nothing changed.',
+          'The body must be JSON: send it with "Content-Type: application/json".',
           { allowed: ['application/json'] },
         );
       case 'FST_ERR_BAD_URL':
@@ -79,6 +108,6 @@ export function problemHandler(bodyLimitBytes: number) {
     const problem = toCrewboardError(error, { bodyLimitBytes, requestId: request.id });
     if (problem.code === 'unavailable') request.log.error({ err: error }, 'request failed');
     if (problem.code === 'payload_too_large') await drain(request.raw);
-    return sendProblem(reply, problem);
+    return sendProblem(request, reply, problem);
   };
 }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { CrewboardError } from '@crewboard/contracts';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, Route } from './route.ts';
 import type { OpenStreams } from './streams.ts';
 
@@ -44,10 +44,12 @@ function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly
   const allowed = routes.flatMap((route) =>
     route.method === 'GET' && route.streams === undefined ? ['GET', 'HEAD'] : [route.method],
   );
-  const refuse = async (_: unknown, reply: FastifyReply): Promise<never> => {
+  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     void reply.header('Allow', allowed.join(', '));
+    const [method = 'GET'] = allowed;
     throw new CrewboardError('method_not_allowed', `This path takes ${allowed.join(', ')} only.`, {
       allowed,
+      next: `${method} ${request.raw.url?.split('?', 1)[0]}`,
     });
   };
   app.route({
@@ -68,7 +70,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], s
       url: route.path,
       // A HEAD of a stream would have to run it to its end.
       exposeHeadRoute: route.streams === undefined,
-      config: { access: route.access },
+      config: { access: route.access, example: route.example },
       handler: async ({ params, query, headers, body, caller }, reply) =>
         sendAnswer(await route.run({ params, query, headers, body }, caller), route, reply, streams),
     });

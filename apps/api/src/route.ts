@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { CrewboardError, parseOrThrow } from '@crewboard/contracts';
+import { CrewboardError, parseOrThrow, toldIssue } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { Access, Caller } from './access.ts';
 
@@ -54,6 +54,8 @@ export interface Route extends Described {
   schemas: { params: z.ZodType; query: z.ZodType; headers: z.ZodType; body: z.ZodType; answer: z.ZodType };
   /** Set where the answer comes as a stream: its content type. */
   streams?: string;
+  /** A valid body, where the route takes one. */
+  example?: unknown;
   /** Parses the request, or throws `not_found` (path) or `invalid_argument` (the rest), and answers it. */
   run(parts: RequestParts, caller: Caller | undefined): Promise<Answer>;
 }
@@ -94,25 +96,27 @@ function parseParts<Params, Query, Headers, Body>(
   const params = spec.params.safeParse(raw.params);
   if (!params.success) {
     // An ID of the wrong shape names nothing, so it is answered like one that is not there.
-    const { path, message } = params.error.issues[0] ?? { path: [], message: '' };
-    throw new CrewboardError('not_found', `The path names nothing here: ${path.join('.')} ${message}.`);
+    const [issue] = params.error.issues;
+    const why = issue === undefined ? '' : `: ${toldIssue(issue, raw.params).text}`;
+    throw new CrewboardError('not_found', `The path names nothing here${why}.`, { next: 'GET /v1/jobs' });
   }
   return {
     params: params.data,
     query: parseOrThrow(spec.query, raw.query, 'The query'),
     headers: parseOrThrow(spec.headers, raw.headers, 'The header'),
-    body: parseOrThrow(spec.body, raw.body, 'The body', spec.example),
+    body: parseOrThrow(spec.body, raw.body, 'The body'),
   };
 }
 
 function rowOf(spec: Spec<unknown, unknown, unknown, unknown, unknown>): Omit<Route, 'access' | 'run'> {
-  const { method, path, summary, status, streams, params, query, headers, body, answer } = spec;
+  const { method, path, summary, status, streams, example, params, query, headers, body, answer } = spec;
   return {
     method,
     path,
     summary,
     status,
     ...(streams === undefined ? {} : { streams }),
+    ...(example === undefined ? {} : { example }),
     schemas: { params, query, headers, body, answer },
   };
 }

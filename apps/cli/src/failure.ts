@@ -41,10 +41,11 @@ function explainSystemError(error: NodeJS.ErrnoException): string {
 const NEXT_COMMANDS: Readonly<Record<string, string>> = { 'GET /v1/jobs': '`crewboard ls` lists them' };
 
 /** The words for a refusal of the API, whose own are for programs and models. */
-function explainRefusal({ detail, extras }: CrewboardError): string {
+function explainRefusal({ code, detail, extras }: CrewboardError): string {
   const [first = ''] = detail.split('\n');
   const what = first.replace(/ ?Nothing was changed\./, '').replace(/\.$/, '');
-  const next = NEXT_COMMANDS[extras.next ?? ''];
+  const next =
+    code === 'not_found' && typeof extras.next === 'string' ? NEXT_COMMANDS[extras.next] : undefined;
   return next === undefined ? what : `${what}: ${next}`;
 }
 

@@ -3,12 +3,15 @@ import {
   CrewboardError,
   type Tool,
   type ToolAnswer,
+  toolCall,
   toToolError,
 } from '@crewboard/contracts';
 import type { ToolCall, Turn } from './conversation.ts';
+import { exampleOf } from './example.ts';
 import { type Keep, takeIn, takeInWhole } from './intake.ts';
 import { linkAbort, untilAborted } from './linked-abort.ts';
 import { OUTCOME_UNKNOWN } from './messages.ts';
+import { jsonSchemaOf } from './request.ts';
 import type { Run } from './run.ts';
 import { parseToolInput } from './tool-input.ts';
 
@@ -34,6 +37,14 @@ function notInPlanMode(tool: Tool, allowed: readonly string[]): CrewboardError {
   );
 }
 
+/** An error as the model is told it, with calls of its own tools. */
+function told(tool: Tool, error: CrewboardError): string {
+  return toToolError(error, {
+    say: (next, example) => toolCall(next, tool.name, example),
+    example: exampleOf(jsonSchemaOf(tool)),
+  });
+}
+
 /** Finds the tool and checks the input; nothing has happened yet when it refuses. */
 function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   const tool = run.tools.get(call.name);
@@ -46,15 +57,15 @@ function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   }
   const { planMode } = run.options;
   if (planMode !== undefined && !tool.readOnly && !planMode.allows.includes(tool.name)) {
-    return { ready: false, error: toToolError(notInPlanMode(tool, planMode.allows)) };
+    return { ready: false, error: told(tool, notInPlanMode(tool, planMode.allows)) };
   }
   const parsed = parseToolInput(tool, call.input);
-  if (!parsed.ok) return { ready: false, error: toToolError(parsed.error) };
+  if (!parsed.ok) return { ready: false, error: told(tool, parsed.error) };
   return { ready: true, tool, input: parsed.input };
 }
 
 function errorText(tool: Tool, error: unknown): string {
-  if (error instanceof CrewboardError) return toToolError(error);
+  if (error instanceof CrewboardError) return told(tool, error);
   return `${tool.name} failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 

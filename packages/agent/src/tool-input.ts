@@ -1,7 +1,5 @@
 import { type CrewboardError, invalidArgument, type Tool } from '@crewboard/contracts';
-import { z } from 'zod';
-import { exampleOf } from './example.ts';
-import { jsonSchemaOf } from './request.ts';
+import type { z } from 'zod';
 
 export type ParsedInput = { ok: true; input: unknown } | { ok: false; error: CrewboardError };
 
@@ -52,15 +50,8 @@ function mended(input: unknown, issues: readonly Issue[]): unknown {
   }, input);
 }
 
-/** An unknown key is reported at its parent; the model is told the key's own path. */
-function pointed(issue: Issue): Issue {
-  const key = issue.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
-  return key === undefined ? issue : { ...issue, path: [...issue.path, key] };
-}
-
 /**
- * Parses a call's input by the tool's schema. What does not fit is `invalid_argument` with the first wrong path and
- * an example of the right shape.
+ * Parses a call's input by the tool's schema. What does not fit is `invalid_argument` with the first wrong path.
  */
 export function parseToolInput(tool: Tool, input: unknown): ParsedInput {
   const asSent = tool.inputSchema.safeParse(input);
@@ -68,9 +59,5 @@ export function parseToolInput(tool: Tool, input: unknown): ParsedInput {
   const repaired = mended(input, asSent.error.issues);
   const parsed = repaired === input ? asSent : tool.inputSchema.safeParse(repaired);
   if (parsed.success) return { ok: true, input: parsed.data };
-  const error = new z.ZodError(parsed.error.issues.map(pointed));
-  return {
-    ok: false,
-    error: invalidArgument(`the input of ${tool.name}`, error, exampleOf(jsonSchemaOf(tool))),
-  };
+  return { ok: false, error: invalidArgument(`the input of ${tool.name}`, parsed.error, repaired) };
 }

@@ -17,6 +17,7 @@ const ProposeReply = z.union([
 ]);
 const BoardReply = z.tuple([z.literal('ok'), BoardRecord]).rest(z.unknown());
 const TRIES = 8;
+const DEPENDENCY_EXAMPLE = { kind: 'dependency', on: 't_4kx9m2ab' };
 
 /** What a holder asks of others: an answer, another task first, a task that is not planned. */
 export function holderRequests(io: BoardIo) {
@@ -47,7 +48,8 @@ export function holderRequests(io: BoardIo) {
       if ((kind === 'dependency') !== (on !== '')) {
         throw new CrewboardError(
           'invalid_argument',
-          'kind "dependency" needs "on", a task ID, and no other kind takes it. Nothing was changed.',
+          'kind "dependency" needs "on", a task ID, and no other kind takes it.',
+          { path: 'on', ...(kind === 'dependency' ? { example: DEPENDENCY_EXAMPLE } : {}) },
         );
       }
       for (let tries = 0; tries < TRIES; tries++) {

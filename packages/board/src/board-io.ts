@@ -1,6 +1,7 @@
 import { coalesce } from './coalesce.ts';
 import type { Keyspace } from './keys.ts';
-import { asUnavailable } from './replies.ts';
+import { askerOf, readTaskFacts, type TaskFacts } from './refusal-facts.ts';
+import { asUnavailable, type RefusedReply, refusal, refusedReply } from './replies.ts';
 import {
   keysOf,
   MANY_SCRIPTS,
@@ -15,7 +16,10 @@ import {
 export interface BoardIo {
   redis: RedisClient;
   keys: Keyspace;
-  /** Runs a script of one board; a Redis that can't be reached or written to becomes `unavailable`. */
+  /**
+   * Runs a script of one board. Its refusal is thrown as the error that it stands for, with the task as it is now; a
+   * Redis that can't be reached or written to becomes `unavailable`.
+   */
   run(jobId: string, name: ScriptName, args: ScriptArguments, journalOf?: string): Promise<unknown>;
   /** Runs plain commands with the same mapping of failures. */
   guard<T>(work: () => Promise<T>): Promise<T>;
@@ -38,17 +42,37 @@ export function boardIo(redis: RedisClient, keys: Keyspace): BoardIo {
       throw asUnavailable(error);
     }
   };
+  const runOne = (jobId: string, name: ScriptName, args: ScriptArguments, journalOf?: string) =>
+    isManyScript(name)
+      ? runCoalesced(jobId, name, args)
+      : scripts.one(name, keyNames(jobId, name, journalOf), args);
   return {
     redis,
     keys,
     guard,
     run: (jobId, name, args, journalOf) =>
-      guard(() =>
-        isManyScript(name)
-          ? runCoalesced(jobId, name, args)
-          : scripts.one(name, keyNames(jobId, name, journalOf), args),
-      ),
+      guard(async () => {
+        const reply = await runOne(jobId, name, args, journalOf);
+        const refused = refusedReply(reply);
+        if (refused === undefined) return reply;
+        const read = (taskIds: readonly string[]) => runOne(jobId, 'read_tasks', [0, ...taskIds]);
+        throw refusal(refused, await factsOf(refused, read, name, args));
+      }),
   };
+}
+
+/** Tokens of attempts that are not, or no longer, the task's. */
+const OUTSIDE: readonly string[] = ['not_owner', 'lease_lost'];
+
+/** What is known of the task that a refusal is about. */
+async function factsOf(
+  { word, current }: RefusedReply,
+  read: (taskIds: readonly string[]) => Promise<unknown>,
+  name: ScriptName,
+  args: ScriptArguments,
+): Promise<TaskFacts | undefined> {
+  if (current.taskId === undefined || current.status === undefined) return undefined;
+  return readTaskFacts(read, current.taskId, askerOf(name, args, OUTSIDE.includes(word)));
 }
 
 const JOBS_REMEMBERED = 1000;

@@ -1,3 +1,4 @@
+import { aboutTasks } from './about-task.ts';
 import { artifactRecords } from './artifacts.ts';
 import { attemptEnds, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
@@ -47,6 +48,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...journalStore(io),
     ...handOver(io),
     ...modelHolds(io),
+    ...aboutTasks(io),
     index: jobIndex(io),
     keys: io.keys,
   };

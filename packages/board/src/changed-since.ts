@@ -39,11 +39,7 @@ export async function explainStale(
         at: event.at,
       }));
     });
-  throw new CrewboardError('stale_version', error.detail, {
-    ...error.extras,
-    changedSince,
-    retry: error.retry,
-  });
+  throw error.with({ changedSince });
 }
 
 /** Runs a holder's call; a `stale_version` of it says what changed since the version `seen`, where one was named. */

@@ -1,4 +1,4 @@
-import { CrewboardError, JobId } from '@crewboard/contracts';
+import { CrewboardError, JobId, shownLine } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 
@@ -57,7 +57,7 @@ export function jobIndex(io: BoardIo) {
       if (rank === null) {
         throw new CrewboardError(
           'invalid_argument',
-          `cursor must be a nextCursor of this list, got "${cursor}".`,
+          `cursor must be a nextCursor of this list, got "${shownLine(cursor ?? '', 100)}".`,
           { path: 'cursor' },
         );
       }

@@ -5,6 +5,7 @@ import {
   type DependencyRef,
   type NewTask,
   newTaskId,
+  shownLine,
   type TaskId,
 } from '@crewboard/contracts';
 import { type Body, executorCode, type Head, policyCode, withoutAbsent } from './records.ts';
@@ -103,7 +104,8 @@ export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
     if (byName.has(task.key)) {
       throw new CrewboardError(
         'duplicate_key',
-        `the key "${task.key}" stands twice in this batch. Nothing was changed.`,
+        `the key "${shownLine(task.key, 200)}" stands twice in this batch.`,
+        { key: task.key },
       );
     }
     byName.set(task.key, task);
@@ -134,7 +136,7 @@ export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
         const cycle = [...names.slice(names.indexOf(next.key)), next.key];
         throw new CrewboardError(
           'dependency_cycle',
-          `the dependencies form a cycle: ${cycle.join(' -> ')}. Nothing was changed.`,
+          `the dependencies form a cycle: ${cycle.map((key) => shownLine(key, 80)).join(' -> ')}.`,
           {
             cycle,
           },
@@ -166,7 +168,7 @@ export function checkStaged(tasks: readonly NewTask[]): void {
     if (unknown === undefined) continue;
     throw new CrewboardError(
       'unknown_dependency',
-      `tasks[${i}] names "${unknown}", which is no key of this job's tasks. Nothing was changed.`,
+      `tasks[${i}] names "${shownLine(unknown, 200)}", which is no key of this job's tasks.`,
       { reference: unknown, path: `tasks[${i}]` },
     );
   }

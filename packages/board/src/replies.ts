@@ -1,9 +1,10 @@
-import { CrewboardError, type ErrorCode, isoTime } from '@crewboard/contracts';
+import { CrewboardError, type ErrorCode, type NextCall, shownLine } from '@crewboard/contracts';
 import { z } from 'zod';
-import { parseOwner, readinessOf, withoutAbsent } from './records.ts';
+import { parseOwner, withoutAbsent } from './records.ts';
+import type { TaskFacts } from './refusal-facts.ts';
 
-/** A script's answer: a word and what belongs to it. */
-const Reply = z.array(z.unknown()).min(1);
+const RefusedReplyList = z.tuple([z.literal('refused'), z.string(), z.string()]);
+/** What a script says with a refusal. */
 const Current = z.looseObject({
   what: z.string().optional(),
   taskId: z.string().optional(),
@@ -25,43 +26,65 @@ const Current = z.looseObject({
   review: z.string().optional(),
   most: z.number().optional(),
   path: z.array(z.string()).optional(),
+  lost: z.number().optional(),
+  outcome: z.string().optional(),
+  lostBy: z.string().optional(),
+  running: z.string().optional(),
 });
 type Current = z.infer<typeof Current>;
 
+/** A refused task as its facts know it, or its ID alone where they could not be read. */
+type Known = Current & { name: string; where: string };
+
 interface Refusal {
   code: ErrorCode;
-  detail: (current: Current) => string;
-  next?: (current: Current) => string;
-  allowed?: (current: Current) => string[];
+  detail: (current: Known) => string;
+  next?: (current: Known) => NextCall;
+  allowed?: (current: Known) => string[];
 }
 
-/** What can be done with a task of a status. */
-const ALLOWED: Record<string, string[]> = {
-  pending: ['claim', 'edit', 'set_dependencies', 'cancel', 'approve', 'reject'],
-  in_progress: ['heartbeat', 'note', 'submit', 'block', 'fail', 'release', 'edit', 'cancel'],
-  in_review: ['approve', 'reject', 'edit', 'cancel'],
-  blocked: ['unblock', 'edit', 'set_dependencies', 'cancel'],
-  completed: ['reopen'],
-  failed: ['retry', 'reopen'],
-  cancelled: ['retry', 'reopen'],
+/** Of one text of others in a detail, in columns. */
+const QUOTED_MOST = 200;
+const quoted = (text: string | undefined) => `"${shownLine(text ?? '', QUOTED_MOST)}"`;
+
+const holder = ({ owner = '' }: Current) =>
+  owner === '' ? 'nobody' : shownLine(parseOwner(owner)?.id ?? owner, QUOTED_MOST);
+
+/** How attempts end, by their outcome. */
+const ENDS: Record<string, string> = {
+  released: 'it was given back',
+  parked: 'it was parked',
+  expired: 'its lease ran out',
+  blocked: 'it was blocked',
+  rejected: 'its result was rejected',
 };
 
-const NOTHING = 'Nothing was changed.';
-const holder = (current: Current) =>
-  current.owner === undefined || current.owner === ''
-    ? 'nobody'
-    : (parseOwner(current.owner)?.id ?? current.owner);
+/** What became of the attempt whose token was sent, and of the task since. */
+function lost(c: Known): string {
+  const which =
+    c.lost === undefined ? 'the attempt of this claim token' : `attempt ${c.lost} of task ${c.name}`;
+  const how =
+    c.outcome === undefined || c.outcome === '' ? '' : `: ${ENDS[c.outcome] ?? `it was ${c.outcome}`}`;
+  const by = c.lostBy === undefined ? '' : `, held by ${holder({ owner: c.lostBy })}`;
+  const now =
+    c.status === 'in_progress'
+      ? `is held by ${holder(c)} now, in attempt ${c.attempt}`
+      : `is ${c.status ?? 'no longer held'} now`;
+  return `${which} is over${how}${by}. The task ${now}. Stop working on it.`;
+}
 
 /** What each refusal of the scripts means for the caller. */
 const REFUSALS: Record<string, Refusal> = {
   not_found: {
     code: 'not_found',
-    detail: (c) => `no such ${c.what ?? 'task'}${c.taskId === undefined ? '' : ` ${c.taskId}`}. ${NOTHING}`,
-    next: (c) => (c.what === 'job' ? 'GET /v1/jobs' : 'board_list {}'),
+    detail: (c) =>
+      `no such ${c.what ?? 'task'}${c.taskId === undefined ? '' : ` ${shownLine(c.taskId, QUOTED_MOST)}`}.`,
+    next: (c) => ({ call: c.what === 'job' ? 'list_jobs' : 'list_tasks' }),
   },
   overtaken: {
     code: 'unavailable',
-    detail: () => `another request has taken over the filling of this job. ${NOTHING} Send this one again.`,
+    detail: () =>
+      `another request has taken over the filling of this job. Nothing was changed. Send this one again.`,
   },
   newer_format: {
     code: 'unavailable',
@@ -69,124 +92,117 @@ const REFUSALS: Record<string, Refusal> = {
   },
   not_owner: {
     code: 'not_owner',
-    detail: (c) => `this claim token never belonged to task ${c.taskId}. ${NOTHING}`,
+    detail: (c) => `this claim token never belonged to task ${c.name}.`,
   },
-  lease_lost: {
-    code: 'lease_lost',
-    detail: (c) =>
-      `the attempt of this claim token is over; task ${c.taskId} is ${c.status}, held by ${holder(c)}. ${NOTHING} Stop working on it.`,
-  },
+  lease_lost: { code: 'lease_lost', detail: lost },
   terminal: {
     code: 'terminal',
     detail: (c) =>
       c.job === undefined
-        ? `task ${c.taskId} is ${c.status} already. ${NOTHING}`
-        : `the job is ${c.job === 'running' || c.job === 'planning' ? 'being cancelled' : c.job}. ${NOTHING}`,
+        ? `task ${c.name} is ${c.status} already.`
+        : `the job is ${c.job === 'running' || c.job === 'planning' ? 'being cancelled' : c.job}.`,
   },
   stale_version: {
     code: 'stale_version',
     detail: (c) =>
-      `${c.what === 'job' ? 'the job' : `task ${c.taskId}`} has changed: it is at version ${c.version} now. ${NOTHING}`,
-    next: (c) => (c.what === 'job' ? 'GET /v1/jobs/:id' : `board_get {"taskId": "${c.taskId}"}`),
+      `${c.what === 'job' ? 'the job' : `task ${c.name}`} has changed: it is at version ${c.version} now.`,
+    next: (c) =>
+      c.what === 'job' ? { call: 'read_job' } : withoutAbsent({ call: 'read_task', taskId: c.taskId }),
   },
   invalid_transition: {
     code: 'invalid_transition',
     detail: (c) =>
-      `task ${c.taskId} is ${c.status}${c.review === undefined ? '' : ` (${c.review})`}: it can't do that now. ${NOTHING}`,
-    allowed: (c) => ALLOWED[c.status ?? ''] ?? [],
+      `task ${c.name} ${c.where}${c.review === undefined ? '' : ` (waits for ${c.review})`}: that can't be done with it now.`,
   },
   dependency_cycle: {
     code: 'dependency_cycle',
-    detail: (c) => `the dependencies form a cycle: ${(c.path ?? []).join(' -> ')}. ${NOTHING}`,
+    detail: (c) => `the dependencies form a cycle: ${(c.path ?? []).join(' -> ')}.`,
   },
   already_claimed: {
     code: 'already_claimed',
-    detail: (c) => `task ${c.taskId} is held by ${holder(c)}. ${NOTHING}`,
+    detail: (c) => `task ${c.name} is held by ${holder(c)}.`,
   },
-  not_ready: {
-    code: 'not_ready',
-    detail: (c) => `task ${c.taskId} is ${c.status} and not ready to be claimed. ${NOTHING}`,
-    next: (c) => `board_get {"taskId": "${c.taskId}", "include": ["dependencies"]}`,
-  },
+  not_ready: { code: 'not_ready', detail: (c) => `task ${c.name} ${c.where}.` },
   not_started: {
     code: 'invalid_transition',
-    detail: () => `the job is held and was not started yet. ${NOTHING}`,
-    next: () => 'POST /v1/jobs/:id/start',
+    detail: () => `the job is held and was not started yet.`,
+    next: () => ({ call: 'start_job' }),
     allowed: () => ['start', 'cancel'],
   },
   board_paused: {
     code: 'board_paused',
-    detail: (c) => `the job is paused (${c.pauses}). ${NOTHING}`,
+    detail: (c) => `the job is paused (${c.pauses}).`,
   },
   parallel_in_progress: {
     code: 'parallel_in_progress',
-    detail: () => `this job runs one task at a time and one is in progress. ${NOTHING}`,
+    detail: (c) =>
+      `this job runs one task at a time, and ${c.running === undefined ? 'one' : `task ${c.running}`} is in progress.`,
+    next: (c) => withoutAbsent({ call: 'read_task', taskId: c.running }),
+    allowed: () => [],
   },
   forbidden: {
     code: 'forbidden',
-    detail: (c) => `task ${c.taskId} can't be claimed by this kind of holder. ${NOTHING}`,
+    detail: (c) => `task ${c.name} can't be claimed by this kind of holder.`,
   },
   duplicate_key: {
     code: 'duplicate_key',
-    detail: (c) => `the key "${c.key}" is task ${c.taskId} already, with other content. ${NOTHING}`,
-    next: (c) => `board_get {"taskId": "${c.taskId}"}`,
+    detail: (c) => `the key ${quoted(c.key)} is task ${c.name} already, with other content.`,
+    next: (c) => withoutAbsent({ call: 'read_task', taskId: c.taskId }),
   },
   unknown_dependency: {
     code: 'unknown_dependency',
     detail: (c) =>
-      `${c.taskId ?? `tasks[${c.index}]`} names "${c.reference}", which is no task or key of this board. ${NOTHING}`,
+      `${c.taskId ?? `tasks[${c.index}]`} names ${quoted(c.reference)}, which is no task or key of this board.`,
   },
   unknown_artifact: {
     code: 'invalid_argument',
     detail: (c) =>
-      `"${c.reference}" is no artifact of this attempt: write it with write_artifact first, then name its ref or path. ${NOTHING}`,
+      `${quoted(c.reference)} is no artifact of this attempt: write it with write_artifact first, then name its ref or path.`,
   },
   too_many_artifacts: {
     code: 'limit_exceeded',
-    detail: (c) => `one task keeps at most ${c.most} artifacts until they are submitted. ${NOTHING}`,
+    detail: (c) => `one task keeps at most ${c.most} artifacts until they are submitted.`,
   },
   idempotency_mismatch: {
     code: 'idempotency_mismatch',
-    detail: () => `this Idempotency-Key was used with other tasks on this board. ${NOTHING} Use a new key.`,
+    detail: () => `this Idempotency-Key was used with other tasks on this board. Use a new key.`,
   },
   limit_exceeded: {
     code: 'limit_exceeded',
-    detail: (c) =>
-      `the board has ${c.tasks} tasks of at most ${c.maxTasks}; ${c.adding} more do not fit. ${NOTHING}`,
+    detail: (c) => `the board has ${c.tasks} tasks of at most ${c.maxTasks}; ${c.adding} more do not fit.`,
   },
 };
 
-/** The state that a refusal shows: of its task, or the version of its job. */
-function shownState(current: Current) {
-  if (current.what === 'job' && current.version !== undefined) return { version: current.version };
-  if (current.status === undefined || current.code === undefined) return undefined;
-  return withoutAbsent({
-    taskId: current.taskId,
-    status: current.status,
-    version: current.version,
-    attempt: current.attempt,
-    owner: parseOwner(current.owner ?? ''),
-    readiness: readinessOf(
-      { code: current.code, hold: current.hold ?? '', notBefore: current.notBefore ?? 0 },
-      [],
-      false,
-    ),
-    notBefore: current.notBefore ? isoTime(current.notBefore) : undefined,
-  });
+/** A script's refusal: the word, and what the script says of it. */
+export interface RefusedReply {
+  word: string;
+  current: Current;
 }
 
-/** The error that a script's refusal stands for, with the task's state now. */
-export function refusal(word: string, currentJson: string): CrewboardError {
-  const current = Current.parse(JSON.parse(currentJson));
+/** The refusal in a script's reply; undefined for any other reply. */
+export function refusedReply(reply: unknown): RefusedReply | undefined {
+  if (!Array.isArray(reply) || reply[0] !== 'refused') return undefined;
+  const [, word, json] = RefusedReplyList.parse(reply);
+  return { word, current: Current.parse(JSON.parse(json)) };
+}
+
+/** The error that a script's refusal stands for; `facts`: of its task as it is now, where it is about one. */
+export function refusal({ word, current }: RefusedReply, facts: TaskFacts | undefined): CrewboardError {
   const meaning = REFUSALS[word];
   if (meaning === undefined) return new CrewboardError('unavailable', `the board answered "${word}"`);
+  const known: Known = {
+    ...current,
+    name: facts?.name ?? current.taskId ?? '',
+    where: facts?.where ?? `is ${current.status}`,
+  };
+  const isOfJob = current.what === 'job' && current.version !== undefined;
   return new CrewboardError(
     meaning.code,
-    meaning.detail(current),
+    meaning.detail(known),
     withoutAbsent({
-      current: shownState(current),
-      next: meaning.next?.(current),
-      allowed: meaning.allowed?.(current),
+      current: isOfJob ? { version: current.version } : facts?.current,
+      next: meaning.next?.(known),
+      allowed: meaning.allowed?.(known) ?? facts?.allowed,
       index: current.index,
       cycle: current.path,
       key: current.key,
@@ -195,14 +211,9 @@ export function refusal(word: string, currentJson: string): CrewboardError {
   );
 }
 
-/**
- * Parses a script's reply: throws the refusal's error, else returns the word and the rest.
- * The words are checked by the caller's schema.
- */
+/** Parses a script's reply, whose words are checked by the caller's schema. Refusals have been thrown before. */
 export function parseReply<T>(reply: unknown, schema: z.ZodType<T>): T {
-  const list = Reply.parse(reply);
-  if (list[0] === 'refused') throw refusal(String(list[1]), String(list[2]));
-  return schema.parse(list);
+  return schema.parse(reply);
 }
 
 const UNAVAILABLE =

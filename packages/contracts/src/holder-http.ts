@@ -75,9 +75,14 @@ export const BlockBody = z
     /** With kind `dependency`: the task to wait for. */
     on: TaskId.optional(),
   })
-  .refine((body) => (body.kind === 'dependency') === (body.on !== undefined), {
+  .refine(({ kind, on }) => kind !== 'dependency' || on !== undefined, {
     path: ['on'],
-    message: 'must stand with kind "dependency", and with no other kind',
+    message: 'must name the task to wait for when the kind is "dependency"',
+    params: { example: { kind: 'dependency', reason: 'Its glossary is needed first', on: 't_4kx9m2ab' } },
+  })
+  .refine(({ kind, on }) => kind === 'dependency' || on === undefined, {
+    path: ['on'],
+    message: 'must stand with kind "dependency" only',
   });
 export type BlockBody = z.infer<typeof BlockBody>;
 

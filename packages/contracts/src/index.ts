@@ -20,6 +20,7 @@ export {
   Problem,
   parseOrThrow,
   Retry,
+  type Speech,
   toProblem,
   toToolError,
 } from './errors.ts';
@@ -51,6 +52,7 @@ export {
   TaskListQuery,
 } from './http.ts';
 export { EventId, JobId, newJobId, newSecret, newTaskId, TaskId } from './ids.ts';
+export { toldIssue } from './issue-text.ts';
 export {
   Counts,
   DEFAULT_LIMITS,
@@ -72,6 +74,7 @@ export {
 export { EditJobBody, JobLimitsPatch, PauseBody } from './job-edit-http.ts';
 export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
 export { boundedJson, JsonValue } from './json.ts';
+export { type HttpRequest, httpCall, NextCall, toolCall } from './next-call.ts';
 export {
   ApproveBody,
   AttemptList,
@@ -85,7 +88,7 @@ export {
   Why,
 } from './person-http.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
-export { shownLine } from './shown-text.ts';
+export { shownLine, visibleText } from './shown-text.ts';
 export {
   AcceptanceItem,
   Actor,

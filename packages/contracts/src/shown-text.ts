@@ -86,6 +86,18 @@ export function shownLine(text: string, maxColumns: number): string {
   return `${kept.join('')}…`;
 }
 
+/**
+ * Returns `text` with control, bidi and hidden characters shown as `\u{...}`; its line breaks and tabs stay. For texts
+ * of our own with words of others in them.
+ */
+export function visibleText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (point) =>
+      point === '\n' || point === '\t' || WRITTEN.test(point) ? point : escaped(point),
+    );
+}
+
 /** Fills `text`, which must be at most that wide, with spaces up to `columns`. */
 export function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - textColumns(text)));

@@ -3,6 +3,7 @@ import {
   BoardGetInput,
   BoardListInput,
   CrewboardError,
+  shownLine,
   type Task,
   type Tool,
   type ToolAnswer,
@@ -60,7 +61,7 @@ export function createBoardListTool(boards: Boards, jobId: string): Tool<BoardLi
       if (!Number.isSafeInteger(after) || after < 0) {
         throw new CrewboardError(
           'invalid_argument',
-          `cursor must be a nextCursor of board_list, got "${cursor}".`,
+          `cursor must be a nextCursor of board_list, got "${shownLine(cursor ?? '', 100)}".`,
         );
       }
       const page = await boards.page(jobId, {

@@ -1,5 +1,5 @@
 import { type Boards, withoutAbsent } from '@crewboard/board';
-import { CrewboardError, type Task, TaskId } from '@crewboard/contracts';
+import { CrewboardError, shownLine, type Task, TaskId } from '@crewboard/contracts';
 
 /** Tasks that one search for near IDs looks at, and the IDs that it names, at most. */
 const LOOKED_AT_MOST = 1000;
@@ -44,9 +44,9 @@ export async function noSuchTask(boards: Boards, jobId: string, taskId: string):
   const nearest = await nearestTaskIds(boards, jobId, taskId);
   return new CrewboardError(
     'not_found',
-    `no such task ${taskId}. Nothing was changed.`,
+    `no such task ${shownLine(taskId, 200)}.`,
     withoutAbsent({
-      next: `GET /v1/jobs/${jobId}/tasks`,
+      next: { call: 'list_tasks' } as const,
       nearest: nearest.length > 0 ? nearest : undefined,
     }),
   );

@@ -42,7 +42,7 @@ function requireToken({ claimToken }: HolderCall): string {
   if (claimToken !== undefined) return claimToken;
   throw new CrewboardError(
     'invalid_argument',
-    'claimToken is missing: send the one that the claim was answered. Nothing was changed.',
+    'claimToken is missing: send the one that the claim was answered.',
     { path: 'claimToken' },
   );
 }
@@ -75,7 +75,8 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
       return answer;
     } catch (error) {
       if (!(error instanceof CrewboardError) || error.code === 'unavailable') throw error;
-      throw guard.failed(jobId, await callerOf(hold, error), error);
+      const told = guard.failed(jobId, await callerOf(hold, error), error);
+      throw await boards.aboutTask(told, jobId, taskId, 'holder');
     }
   }
 
@@ -146,9 +147,7 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
 
 /** A person's claim lasts until it is given back. */
 export function noLeaseForPeople(): CrewboardError {
-  return new CrewboardError(
-    'invalid_argument',
-    'a claim of kind "human" has no lease: leave leaseMs out. Nothing was changed.',
-    { path: 'leaseMs' },
-  );
+  return new CrewboardError('invalid_argument', 'a claim of kind "human" has no lease: leave leaseMs out.', {
+    path: 'leaseMs',
+  });
 }

@@ -1,4 +1,4 @@
-import { CrewboardError } from '@crewboard/contracts';
+import type { CrewboardError } from '@crewboard/contracts';
 
 /** From so many errors of one code in a row on, a caller is told that it goes round in circles. */
 const TIMES = 3;
@@ -45,12 +45,7 @@ export function createLoopGuard(): LoopGuard {
       }
       if (times < TIMES) return error;
       const loopGuard = `${error.code} ${times} times in a row: the same call will not help. Instead, ${ADVICE[error.retry]}.`;
-      return new CrewboardError(
-        error.code,
-        error.detail,
-        { ...error.extras, retry: error.retry, loopGuard },
-        { cause: error },
-      );
+      return error.with({ loopGuard });
     },
   };
 }

@@ -30,8 +30,7 @@ function refuseLead(task: Task, action: string): void {
   if (task.number > 0) return;
   throw new CrewboardError(
     'forbidden',
-    `task 0 is the lead: people may read and retry it, not ${action} it. Nothing was changed.`,
-    { allowed: ['retry'] },
+    `task 0 is the lead: people may read and retry it, not ${action} it.`,
   );
 }
 
@@ -50,6 +49,21 @@ export function personService({
     return { state, task: await findTask(boards, jobId, taskId) };
   }
 
+  /** Finds job and task, then runs `work`; its refusal says how the task is now. */
+  async function onTask<Answer>(
+    scope: Scope,
+    jobId: string,
+    taskId: string,
+    work: (found: { state: JobState; task: Task }) => Promise<Answer>,
+  ): Promise<Answer> {
+    const found = await open(scope, jobId, taskId);
+    try {
+      return await work(found);
+    } catch (error) {
+      throw await boards.aboutTask(error, jobId, taskId, 'person');
+    }
+  }
+
   async function change(
     scope: Scope,
     { spec }: JobState,
@@ -64,63 +78,63 @@ export function personService({
   }
 
   return {
-    async editTask(scope, jobId, taskId, { version, ...patch }) {
-      const { state, task } = await open(scope, jobId, taskId);
-      refuseLead(task, 'edit');
-      refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
-      if (isAboutCommand(patch)) {
-        refuseUnfitCommand({ ...task, ...patch }, 'the task', {
-          commands: settings.commands,
-          hasWorkspace: state.spec.workspace !== undefined,
+    editTask: (scope, jobId, taskId, { version, ...patch }) =>
+      onTask(scope, jobId, taskId, async ({ state, task }) => {
+        refuseLead(task, 'edit');
+        refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
+        if (isAboutCommand(patch)) {
+          refuseUnfitCommand({ ...task, ...patch }, 'the task', {
+            commands: settings.commands,
+            hasWorkspace: state.spec.workspace !== undefined,
+          });
+        }
+        // Of another version nothing is known here, and the board refuses it.
+        if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
+        const forAgent = patch.executor !== undefined && needsModel([patch]);
+        if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
+        await change(scope, state, { edits: [{ taskId, version, patch }] });
+        return boards.task(jobId, taskId);
+      }),
+
+    decideTask: (scope, jobId, taskId, { decision, version, text = '' }, idempotencyKey) =>
+      onTask(scope, jobId, taskId, async ({ task }) => {
+        refuseLead(task, decision);
+        const content = createHash('sha256')
+          .update(JSON.stringify([decision, version, text]))
+          .digest('base64');
+        await boards.resolve(jobId, {
+          taskId,
+          version,
+          decision,
+          text,
+          by: userOf(scope),
+          // With its content: another decision under the same key is one of its own, and refused by its version.
+          ...(idempotencyKey === undefined ? {} : { requestId: `http:${idempotencyKey}:${content}` }),
         });
-      }
-      // Of another version nothing is known here, and the board refuses it.
-      if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
-      const forAgent = patch.executor !== undefined && needsModel([patch]);
-      if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
-      await change(scope, state, { edits: [{ taskId, version, patch }] });
-      return boards.task(jobId, taskId);
-    },
+        return boards.task(jobId, taskId);
+      }),
 
-    async decideTask(scope, jobId, taskId, { decision, version, text = '' }, idempotencyKey) {
-      const { task } = await open(scope, jobId, taskId);
-      refuseLead(task, decision);
-      const content = createHash('sha256')
-        .update(JSON.stringify([decision, version, text]))
-        .digest('base64');
-      await boards.resolve(jobId, {
-        taskId,
-        version,
-        decision,
-        text,
-        by: userOf(scope),
-        // With its content: another decision under the same key is one of its own, and refused by its version.
-        ...(idempotencyKey === undefined ? {} : { requestId: `http:${idempotencyKey}:${content}` }),
-      });
-      return boards.task(jobId, taskId);
-    },
+    cancelTask: (scope, jobId, taskId, { version, reason, dependents }, idempotencyKey) =>
+      onTask(scope, jobId, taskId, async ({ state, task }) => {
+        refuseLead(task, 'cancel');
+        const cancel = { taskId, version, reason: reason ?? 'cancelled by a person', dependents };
+        await change(scope, state, { cancels: [cancel] }, idempotencyKey);
+        // With its dependents others may end, too: their workers learn it with the next heartbeat.
+        await publishCancel(jobId, taskId);
+        return boards.task(jobId, taskId);
+      }),
 
-    async cancelTask(scope, jobId, taskId, { version, reason, dependents }, idempotencyKey) {
-      const { state, task } = await open(scope, jobId, taskId);
-      refuseLead(task, 'cancel');
-      const cancel = { taskId, version, reason: reason ?? 'cancelled by a person', dependents };
-      await change(scope, state, { cancels: [cancel] }, idempotencyKey);
-      // With its dependents others may end, too: their workers learn it with the next heartbeat.
-      await publishCancel(jobId, taskId);
-      return boards.task(jobId, taskId);
-    },
-
-    async reopenTask(scope, jobId, taskId, { version, reason, action }, idempotencyKey) {
-      const { state, task } = await open(scope, jobId, taskId);
-      if (action === 'reopen') refuseLead(task, action);
-      // Before and after: a crash between the two leaves a job that is looked after, and a sweep in between takes an
-      // ended one off the list.
-      await boards.index.addLive(jobId);
-      const reopens = [{ taskId, version, reason: reason ?? `${action} by a person` }];
-      const { startedDependents } = await change(scope, state, { reopens }, idempotencyKey);
-      await boards.index.addLive(jobId);
-      return { ...(await boards.task(jobId, taskId)), startedDependents };
-    },
+    reopenTask: (scope, jobId, taskId, { version, reason, action }, idempotencyKey) =>
+      onTask(scope, jobId, taskId, async ({ state, task }) => {
+        if (action === 'reopen') refuseLead(task, action);
+        // Before and after: a crash between the two leaves a job that is looked after, and a sweep in between takes an
+        // ended one off the list.
+        await boards.index.addLive(jobId);
+        const reopens = [{ taskId, version, reason: reason ?? `${action} by a person` }];
+        const { startedDependents } = await change(scope, state, { reopens }, idempotencyKey);
+        await boards.index.addLive(jobId);
+        return { ...(await boards.task(jobId, taskId)), startedDependents };
+      }),
 
     async listAttempts(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {
       const { task } = await open(scope, jobId, taskId);

@@ -1,4 +1,4 @@
-import { CrewboardError, type Evidence, type Policy, type Task } from '@crewboard/contracts';
+import { CrewboardError, type Evidence, type Policy, shownLine, type Task } from '@crewboard/contracts';
 import { isChecked } from './checks/task-checks.ts';
 
 /** Policy `evidence`: each acceptance item needs a statement or an artifact of its own. */
@@ -9,7 +9,7 @@ function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void 
   if (unknown !== undefined) {
     throw new CrewboardError(
       'invalid_argument',
-      `evidence names acceptance "${unknown.acceptanceId}", which this task does not have. Nothing was changed.`,
+      `evidence names acceptance "${shownLine(unknown.acceptanceId ?? '', 40)}", which this task does not have.`,
       { allowed: task.acceptance.map(({ id }) => id) },
     );
   }
@@ -18,7 +18,7 @@ function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void 
   if (missing.length === 0) return;
   throw new CrewboardError(
     'evidence_required',
-    `this task needs evidence for ${missing.map(({ id }) => id).join(', ')}. Nothing was changed.`,
+    `this task needs evidence for ${missing.map(({ id }) => id).join(', ')}.`,
     {
       missing: missing.map(({ id, text }) => ({ acceptanceId: id, text })),
       example: {
@@ -36,8 +36,8 @@ export function refuseUnfitSubmission(task: Task, evidence: readonly Evidence[])
   if (evidence.some(({ kind, ref }) => kind === 'check' || (kind === 'artifact' && ref === undefined))) {
     throw new CrewboardError(
       'invalid_argument',
-      'evidence is a statement with its text, or an artifact with its ref; checks are run by the harness. Nothing was changed.',
-      { example: { kind: 'artifact', ref: 'a ref or path of write_artifact' } },
+      'evidence is a statement with its text, or an artifact with its ref; checks are run by the harness.',
+      { example: { evidence: [{ kind: 'artifact', ref: 'a ref or path of write_artifact' }] } },
     );
   }
   refuseMissingEvidence(task, evidence);

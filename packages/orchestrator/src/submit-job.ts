@@ -221,6 +221,6 @@ function refuseOtherBody(bound: { hash: string; jobId: string }, hash: string): 
   if (bound.hash === hash) return;
   throw new CrewboardError(
     'idempotency_mismatch',
-    `this Idempotency-Key was used with another body, for ${bound.jobId}. Nothing was changed. Use a new key.`,
+    `this Idempotency-Key was used with another body, for ${bound.jobId}. Use a new key.`,
   );
 }

@@ -11,6 +11,6 @@ export async function visibleJob(boards: Boards, scope: Scope, jobId: string): P
   const isOwn = scope.project === '*' || scope.project === state?.spec.project;
   if (state !== undefined && isOwn && (state.status !== 'accepting' || state.held)) return state;
   throw new CrewboardError('not_found', `no such job ${jobId}. Nothing was changed.`, {
-    next: 'GET /v1/jobs',
+    next: { call: 'list_jobs' },
   });
 }

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
-import { CrewboardError } from '@crewboard/contracts';
+import { CrewboardError, shownLine } from '@crewboard/contracts';
 
 function isInside(root: string, path: string): boolean {
   const way = relative(root, path);
@@ -23,7 +23,7 @@ export async function checkWorkspace(
   if (!isAbsolute(path)) {
     throw new CrewboardError(
       'invalid_argument',
-      `workspace.path must be absolute, got "${path}". Nothing was changed.`,
+      `workspace.path must be absolute, got "${shownLine(path, 300)}". Nothing was changed.`,
       {
         path: 'workspace.path',
       },
@@ -33,7 +33,7 @@ export async function checkWorkspace(
   const outside = () =>
     new CrewboardError(
       'forbidden',
-      `the workspace ${path} is outside the allowed roots (${realRoots.join(', ')}). Nothing was changed. To allow it, set CREWBOARD_WORKSPACES for the server and restart that.`,
+      `the workspace ${shownLine(path, 300)} is outside the allowed roots (${realRoots.join(', ')}). Nothing was changed. To allow it, set CREWBOARD_WORKSPACES for the server and restart that.`,
     );
   const real = await resolved(path);
   if (real === undefined) {
@@ -41,7 +41,7 @@ export async function checkWorkspace(
     if (![...roots, ...realRoots].some((root) => isInside(root, path))) throw outside();
     throw new CrewboardError(
       'invalid_argument',
-      `the workspace ${path} does not exist. Nothing was changed.`,
+      `the workspace ${shownLine(path, 300)} does not exist. Nothing was changed.`,
       {
         path: 'workspace.path',
       },
@@ -53,7 +53,7 @@ export async function checkWorkspace(
   if (!(await stat(real)).isDirectory()) {
     throw new CrewboardError(
       'invalid_argument',
-      `the workspace ${path} is not a folder. Nothing was changed.`,
+      `the workspace ${shownLine(path, 300)} is not a folder. Nothing was changed.`,
       {
         path: 'workspace.path',
       },

@@ -54,7 +54,8 @@ local due = T[CODE] == SCHEDULED and T[NOT_BEFORE] <= now()
 if not is_ready(T[CODE]) and not due then return refuse('not_ready', id, T) end
 if T[NUMBER] > 0 and B[ALLOW_PARALLEL] == 0 and B[COUNTS + IN_PROGRESS] > 0 then
   unqueue(B, id, T, builtIn)
-  return refuse('parallel_in_progress', id, T)
+  local running = redis.call('ZRANGEBYSCORE', indexKey, int(IN_PROGRESS * BAND), '(' .. int(IN_REVIEW * BAND), 'LIMIT', 0, 1)
+  return refuse('parallel_in_progress', id, T, { running = running[1] })
 end
 
 if due then redis.call('ZREM', dueKey, id) end

@@ -18,7 +18,7 @@ export function artifactService({ boards, artifacts }: ArtifactPlaces): Artifact
     throw new CrewboardError(
       'not_found',
       'no such artifact. A file shows under its path once the submit of its task was accepted.',
-      { next: `GET /v1/jobs/${jobId}/artifacts` },
+      { next: { call: 'list_artifacts' } },
     );
   }
 

@@ -7,7 +7,7 @@ import { blamed } from '../checks/blame.ts';
 export function refuseForeign(own: string, taskId: string): void {
   if (taskId === own) return;
   throw new CrewboardError('not_owner', `you work on ${own}, not on ${taskId}. Nothing was changed.`, {
-    next: `use "taskId": "${own}"`,
+    next: { call: 'again', with: `"taskId": "${own}"` },
   });
 }
 

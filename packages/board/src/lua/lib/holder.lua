@@ -10,6 +10,13 @@ local function is_known_token(id, token)
   return packed and cmsgpack.unpack(packed)[1] == token or false
 end
 
+-- What a refusal says of the attempt whose known token is outdated: its number, outcome and holder.
+local function lost_attempt(id, token)
+  local attempt = token:match('^(%d+)%-')
+  local record = cmsgpack.unpack(redis.call('HGET', attemptsKey, id .. ':' .. attempt))
+  return { lost = tonumber(attempt), lostBy = record[2], outcome = record[5] }
+end
+
 local function is_repeat(id, requestId)
   if requestId == '' then return false end
   local packed = redis.call('HGET', repeatsKey, id)
@@ -40,7 +47,7 @@ local function refuse_holder(B, id, T, token, requestId, version)
   local current = T[CODE] == IN_PROGRESS and T[TOKEN] ~= '' and T[TOKEN] == token
   if not current and not is_known_token(id, token) then return refuse('not_owner', id, T) end
   if is_repeat(id, requestId) then return { 'already' } end
-  if not current then return refuse('lease_lost', id, T) end
+  if not current then return refuse('lease_lost', id, T, lost_attempt(id, token)) end
   if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', id, T, { job = B[STATUS] }) end
   if version and version ~= T[VERSION] then return refuse('stale_version', id, T) end
   return nil

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+
+/**
+ * A call that an error advises, in nobody's language yet: HTTP, tools and MCP each say it in their caller's own. What
+ * it leaves out (the job, the task) is that of the call which was refused. `again`: that call once more, mended.
+ */
+export const NextCall = z.discriminatedUnion('call', [
+  z.object({ call: z.enum(['read_task', 'explain_task']), taskId: z.string().optional() }),
+  z.object({ call: z.literal('read_job'), jobId: z.string().optional() }),
+  z.object({
+    call: z.enum(['list_tasks', 'list_jobs', 'claim', 'start_job', 'read_result', 'list_artifacts']),
+  }),
+  z.object({ call: z.literal('again'), with: z.string().optional() }),
+]);
+export type NextCall = z.infer<typeof NextCall>;
+
+/** Longer examples stand in `example` alone. */
+const EXAMPLE_MOST = 600;
+
+function shownExample(example: unknown): string {
+  const text = example === undefined ? '' : JSON.stringify(example);
+  return text.length > EXAMPLE_MOST ? '' : text;
+}
+
+const words = (...parts: (string | undefined)[]) =>
+  parts.filter((part) => part !== undefined && part !== '').join(' ');
+
+/** A refused request over HTTP, as far as an advised call needs it; `path` without its query. */
+export interface HttpRequest {
+  method: string;
+  path: string;
+  jobId?: string | undefined;
+  taskId?: string | undefined;
+}
+
+/** Says `next` as an HTTP call; `example`: a valid body of the refused one. */
+export function httpCall(next: NextCall, request: HttpRequest, example?: unknown): string {
+  if (next.call === 'again') {
+    return words(request.method, request.path, shownExample(example), next.with && `with ${next.with}`);
+  }
+  const jobId = (next.call === 'read_job' ? next.jobId : undefined) ?? request.jobId;
+  if (jobId === undefined || next.call === 'list_jobs') return 'GET /v1/jobs';
+  const job = `/v1/jobs/${encodeURIComponent(jobId)}`;
+  switch (next.call) {
+    case 'read_task':
+    case 'explain_task': {
+      const taskId = next.taskId ?? request.taskId;
+      if (taskId === undefined) return `GET ${job}/tasks`;
+      const task = `${job}/tasks/${encodeURIComponent(taskId)}`;
+      return `GET ${next.call === 'read_task' ? task : `${task}/why`}`;
+    }
+    case 'read_job':
+      return `GET ${job}`;
+    case 'list_tasks':
+      return `GET ${job}/tasks`;
+    case 'claim':
+      return `POST ${job}/tasks/claim {"owner":"your-name"}`;
+    case 'start_job':
+      return `POST ${job}/start`;
+    case 'read_result':
+      return `GET ${job}/result`;
+    case 'list_artifacts':
+      return `GET ${job}/artifacts`;
+  }
+}
+
+/** Says `next` as a call of an agent's tools; `tool` is the refused one, `example` a valid input of it. */
+export function toolCall(next: NextCall, tool: string, example?: unknown): string {
+  switch (next.call) {
+    case 'again':
+      return words(tool, shownExample(example), next.with && `with ${next.with}`);
+    case 'read_task':
+      return next.taskId === undefined
+        ? 'board_list {}'
+        : `board_get ${JSON.stringify({ taskId: next.taskId })}`;
+    case 'explain_task':
+      return next.taskId === undefined
+        ? 'board_list {}'
+        : `board_get ${JSON.stringify({ taskId: next.taskId, include: ['dependencies'] })}`;
+    case 'claim':
+      return 'board_list {"view":"ready"}';
+    case 'read_job':
+    case 'list_tasks':
+    case 'list_jobs':
+    case 'start_job':
+    case 'read_result':
+    case 'list_artifacts':
+      return 'board_list {}';
+  }
+}

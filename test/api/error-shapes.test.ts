@@ -1,0 +1,226 @@
+import { expect, it } from 'vitest';
+import { openRealApp } from './open-real-app.ts';
+
+const NOTHING = 'Nothing was changed.';
+const TASK = { title: 'D', executor: 'external' };
+
+/** Two tasks for outside, the second behind the first, and a third; what each test begins with. */
+async function open(options: { allowParallelInProgress?: boolean; lead?: boolean } = {}) {
+  const app = await openRealApp();
+  const { jobId, ids } = await app.board.job(
+    [
+      { key: 'a', title: 'A', executor: 'external' },
+      { key: 'b', title: 'B', executor: 'external', dependsOn: ['a'] },
+      { key: 'c', title: 'C', executor: 'external' },
+    ],
+    options,
+  );
+  const [a, b, c] = [ids.a ?? '', ids.b ?? '', ids.c ?? ''];
+  const claim = (taskId: string, owner = 'bob') =>
+    app.send('POST', `/${jobId}/tasks/claim`, { taskId, owner });
+  const act = (taskId: string, action: string, body: object) =>
+    app.send('POST', `/${jobId}/tasks/${taskId}/${action}`, body);
+  return { app, jobId, a, b, c, claim, act, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+}
+
+it('a claim of a waiting task is told what it waits for, as the task itself says', async () => {
+  await using at = await open();
+  await at.claim(at.a);
+  const task = await at.app.send('GET', `/${at.jobId}/tasks/${at.b}`);
+  const { body } = await at.claim(at.b);
+  expect(body).toMatchObject({
+    code: 'not_ready',
+    detail: `task #2 ${at.b} waits for #1 ${at.a} (in_progress). ${NOTHING}`,
+    current: { taskId: at.b, status: 'pending', version: 1, readiness: { state: 'waiting', on: [at.a] } },
+    allowed: [],
+    next: `GET /v1/jobs/${at.jobId}/tasks/${at.b}/why`,
+  });
+  expect(body.current).toMatchObject({ readiness: task.body.readiness });
+});
+
+it('a claim of an unreachable task names the cause', async () => {
+  await using at = await open();
+  await at.act(at.a, 'cancel', { version: 1 });
+  expect((await at.claim(at.b)).body).toMatchObject({
+    code: 'not_ready',
+    detail: expect.stringContaining(`because of #1 ${at.a} (cancelled)`),
+    current: { readiness: { state: 'unreachable', because: [at.a] } },
+  });
+});
+
+it('a stale edit of a waiting task shows its true readiness and what can be done with it', async () => {
+  await using at = await open();
+  expect(
+    (await at.app.send('PATCH', `/${at.jobId}/tasks/${at.b}`, { version: 7, title: 'X' })).body,
+  ).toMatchObject({
+    code: 'stale_version',
+    current: { readiness: { state: 'waiting', on: [at.a] } },
+    allowed: ['edit', 'set_dependencies', 'cancel'],
+    next: `GET /v1/jobs/${at.jobId}/tasks/${at.b}`,
+  });
+});
+
+it('a retry of a pending task is told that only edits and cancel apply', async () => {
+  await using at = await open();
+  expect((await at.act(at.b, 'retry', { version: 1 })).body).toMatchObject({
+    code: 'invalid_transition',
+    allowed: ['edit', 'set_dependencies', 'cancel'],
+    next: `GET /v1/jobs/${at.jobId}/tasks/${at.b}`,
+  });
+});
+
+it('a paused task is held by the pause in errors too', async () => {
+  await using at = await open();
+  await at.app.send('POST', `/${at.jobId}/pause`, {});
+  expect((await at.claim(at.a)).body).toMatchObject({
+    code: 'board_paused',
+    current: { readiness: { state: 'held', cause: 'pause' } },
+    next: `GET /v1/jobs/${at.jobId}`,
+  });
+});
+
+it('a second claim in a job that runs one at a time is told which task runs', async () => {
+  await using at = await open({ allowParallelInProgress: false });
+  await at.claim(at.a);
+  expect((await at.claim(at.c)).body).toMatchObject({
+    code: 'parallel_in_progress',
+    detail: expect.stringContaining(at.a),
+    next: `GET /v1/jobs/${at.jobId}/tasks/${at.a}`,
+  });
+});
+
+it('people may read and retry the lead, and its state is shown', async () => {
+  await using at = await open({ lead: true });
+  const lead = (await at.app.board.boards.job(at.jobId)).lead ?? '';
+  expect((await at.act(lead, 'cancel', { version: 1 })).body).toMatchObject({
+    code: 'forbidden',
+    detail: expect.stringContaining(NOTHING),
+    current: { taskId: lead, status: 'pending', version: 1 },
+    allowed: ['read'],
+    next: `GET /v1/jobs/${at.jobId}/tasks/${lead}`,
+  });
+});
+
+it('an attempt that is over is told how it ended, and where the task is now', async () => {
+  await using at = await open();
+  const { claimToken } = (await at.claim(at.a)).body;
+  await at.act(at.a, 'submit', { claimToken, version: 2, summary: 'done' });
+  expect((await at.act(at.a, 'note', { claimToken, text: 'late' })).body).toMatchObject({
+    code: 'lease_lost',
+    detail: `attempt 1 of task #1 ${at.a} is over: it was completed, held by bob. The task is completed now. Stop working on it. ${NOTHING}`,
+    next: expect.stringMatching(/tasks\/claim/),
+  });
+  const second = (await at.claim(at.b, 'w1')).body;
+  await at.act(at.b, 'release', { claimToken: second.claimToken });
+  await at.claim(at.b, 'w2');
+  expect((await at.act(at.b, 'heartbeat', { claimToken: second.claimToken })).body).toMatchObject({
+    detail: expect.stringContaining(
+      'is over: it was given back, held by w1. The task is held by w2 now, in attempt 2.',
+    ),
+  });
+});
+
+it('a cycle, an ended job and a key used twice show the task that they are about', async () => {
+  await using at = await open();
+  const current = (taskId: string) => ({ current: { taskId, status: expect.any(String), version: 1 } });
+  expect(
+    (await at.app.send('PATCH', `/${at.jobId}/tasks/${at.a}`, { version: 1, dependsOn: ['b'] })).body,
+  ).toMatchObject({ code: 'dependency_cycle', ...current(at.a), next: `GET /v1/jobs/${at.jobId}/tasks` });
+  const keyed = (taskId: string) =>
+    at.app.send('POST', `/${at.jobId}/tasks/${taskId}/cancel`, { version: 1 }, { 'idempotency-key': 'k' });
+  await keyed(at.c);
+  expect((await keyed(at.b)).body).toMatchObject({
+    code: 'idempotency_mismatch',
+    ...current(at.b),
+    next: expect.stringContaining(`POST /v1/jobs/${at.jobId}/tasks/${at.b}/cancel`),
+  });
+  await at.app.board.boards.cancelJob(at.jobId, 'user:ann', 'enough');
+  expect((await at.act(at.a, 'cancel', { version: 1 })).body).toMatchObject({
+    code: 'terminal',
+    ...current(at.a),
+  });
+});
+
+it('missing evidence shows the task and the whole call', async () => {
+  await using app = await openRealApp();
+  const acceptance = [{ id: 'links', text: 'All links work' }];
+  const { jobId, ids } = await app.board.job([
+    { key: 'a', title: 'A', executor: 'external', policy: 'evidence', acceptance },
+  ]);
+  const claimed = await app.send('POST', `/${jobId}/tasks/claim`, { taskId: ids.a, owner: 'bob' });
+  const { claimToken } = claimed.body;
+  const body = { claimToken, version: 2, summary: 'done' };
+  expect((await app.send('POST', `/${jobId}/tasks/${ids.a}/submit`, body)).body).toMatchObject({
+    code: 'evidence_required',
+    current: { taskId: ids.a, status: 'in_progress', version: 2 },
+    allowed: expect.arrayContaining(['submit', 'release']),
+    example: { version: 2, evidence: [{ acceptanceId: 'links', kind: 'statement' }] },
+    next: expect.stringContaining(`POST /v1/jobs/${jobId}/tasks/${ids.a}/submit {`),
+  });
+});
+
+it('names and keys of others can not write on a terminal, reorder a line or break it', async () => {
+  await using at = await open();
+  const evil = 'evil\u001b[2J\u202eown\ner';
+  const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+  await at.claim(at.a, evil);
+  const answers = [
+    await at.claim(at.a),
+    await at.app.send('POST', `/${at.jobId}/tasks`, { tasks: [{ ...TASK, dependsOn: [evil] }] }),
+    await at.app.send('POST', `/${at.jobId}/tasks`, { tasks: [1, 2].map(() => ({ ...TASK, key: evil })) }),
+    await at.app.send('POST', `/${at.jobId}/tasks/claim`, { owner: 'bob', [evil]: 1 }),
+    await at.app.send('GET', `/${at.jobId}/tasks/${encodeURIComponent(evil)}`),
+    await at.app.send('GET', `/${at.jobId}/tasks?cursor=${encodeURIComponent(evil)}`),
+  ];
+  for (const { body } of answers) {
+    expect(body.detail).toContain('evil');
+    expect(body.detail).not.toMatch(unsafe);
+    expect(body.next).not.toMatch(unsafe);
+  }
+});
+
+it('every refusal of the door itself says that nothing was changed, and what to call', async () => {
+  await using at = await open();
+  const send = at.app.send;
+  const answers = [
+    await send('GET', `/${at.jobId}/tasks?limit=0`),
+    await send('GET', `/${at.jobId}/tasks?status=done`),
+    await send('GET', `/${at.jobId}/tasks?cursor=x`),
+    await send('GET', '/nonsense'),
+    await send('GET', `/${at.jobId}/nonsense`),
+    await send('PUT', `/${at.jobId}`),
+    await send('GET', `/${at.jobId}`, undefined, { authorization: 'Bearer wrong' }),
+    await send('POST', '', { goal: 5 }),
+    await send('POST', '', { goal: 'x' }, { 'content-type': 'text/plain' }),
+    await send('POST', `/${at.jobId}/tasks/${at.a}/note`, {}),
+  ];
+  for (const { status, body } of answers) {
+    expect([status, body.detail]).toEqual([status, expect.stringContaining(NOTHING)]);
+    expect(body.next).toMatch(/^(GET|POST) \/v1\/jobs/);
+  }
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 404, 404, 405, 401, 400, 415, 400]);
+});
+
+it('a body with a byte order mark is taken like one without', async () => {
+  await using at = await open();
+  const answer = await fetch(`${at.app.url}/v1/jobs/${at.jobId}/pause`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer admin-key-0123456789', 'content-type': 'application/json' },
+    body: '\ufeff{"reason": "wait"}',
+  });
+  expect(answer.status).toBe(200);
+});
+
+it('a holder that meets the same error three times is still advised', async () => {
+  await using at = await open();
+  const { claimToken } = (await at.claim(at.a)).body;
+  const stale = () => at.act(at.a, 'submit', { claimToken, version: 9, summary: 'done' });
+  await stale();
+  await stale();
+  expect((await stale()).body).toMatchObject({
+    code: 'stale_version',
+    loopGuard: expect.stringContaining('3 times'),
+    current: { version: 2 },
+    next: `GET /v1/jobs/${at.jobId}/tasks/${at.a}`,
+  });
+});

@@ -1,0 +1,179 @@
+import {
+  BlockBody,
+  BoardPlanInput,
+  ClaimBody,
+  CrewboardError,
+  ERROR_STATUS,
+  ErrorCode,
+  httpCall,
+  NewTask,
+  NoteBody,
+  parseOrThrow,
+  TaskListQuery,
+  toolCall,
+  toProblem,
+  toToolError,
+} from '@crewboard/contracts';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+
+const JOB = 'job_abcdefghjkmn';
+const TASK = 't_abcdefgh';
+const HTTP = { method: 'POST', path: `/v1/jobs/${JOB}/tasks/${TASK}/submit`, jobId: JOB, taskId: TASK };
+
+const overHttp = (error: CrewboardError, example?: unknown) =>
+  toProblem(error, {
+    say: (next, valid) => httpCall(next, HTTP, valid),
+    example,
+    otherwise: { call: 'read_job' },
+  });
+const asTool = (error: CrewboardError, tool = 'board_submit', example?: unknown): Record<string, unknown> =>
+  JSON.parse(toToolError(error, { say: (next, valid) => toolCall(next, tool, valid), example }));
+
+function refusalOf(schema: z.ZodType, value: unknown): CrewboardError {
+  try {
+    parseOrThrow(schema, value, 'The body');
+  } catch (error) {
+    if (error instanceof CrewboardError) return error;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('a shape that is not valid is told in plain words:', () => {
+  it.each<[string, z.ZodType, unknown, string, object]>([
+    ['a wrong type', NoteBody, { text: 5 }, 'text must be a string, got a number', { path: 'text' }],
+    ['a missing field', NoteBody, {}, 'text is missing: it must be a string', { path: 'text' }],
+    ['our own rule', NoteBody, { text: ' ' }, 'text must not be blank', { path: 'text' }],
+    [
+      'an unknown field',
+      NoteBody,
+      { text: 'a', colour: 1 },
+      'colour is not a field here',
+      { path: 'colour' },
+    ],
+    [
+      'an unknown field with a line break',
+      NoteBody,
+      { text: 'a', 'co\nl\u202eour': 1 },
+      'co l\\u{202e}our is not a field here',
+      {},
+    ],
+    [
+      'a word that is none of the list',
+      NewTask,
+      { title: 'A', policy: 'never' },
+      'policy must be one of none, evidence, checked, approved, got "never"',
+      { path: 'policy', allowed: ['none', 'evidence', 'checked', 'approved'] },
+    ],
+    [
+      'a number that is too large',
+      NewTask,
+      { title: 'A', priority: 9 },
+      'priority must be at most 4, got 9',
+      {},
+    ],
+    [
+      'a list that is too short',
+      ClaimBody,
+      { owner: 'a', labels: [] },
+      'labels must have at least 1 items',
+      {},
+    ],
+    [
+      'a union',
+      ClaimBody,
+      { owner: 5 },
+      'owner must be a string or an object, got a number',
+      { path: 'owner' },
+    ],
+    [
+      'a union whose object is wrong inside',
+      ClaimBody,
+      { owner: { kind: 'robot', id: 'a' } },
+      'owner.kind must be one of lead, sub-agent, human, external, got "robot"',
+      { path: 'owner.kind', allowed: ['lead', 'sub-agent', 'human', 'external'] },
+    ],
+    [
+      'a union in a list',
+      NewTask,
+      { title: 'A', dependsOn: [7] },
+      'dependsOn[0] must be a string or an object, got a number',
+      { path: 'dependsOn[0]' },
+    ],
+    [
+      'a union by its own field',
+      BoardPlanInput,
+      { ops: [{ op: 'delete' }] },
+      'ops[0].op must be one of add, edit, set_dependencies, cancel, reopen, got "delete"',
+      { path: 'ops[0].op' },
+    ],
+    [
+      'a query word',
+      TaskListQuery,
+      { status: 'done' },
+      'status must be one of pending, in_progress',
+      { path: 'status', allowed: expect.arrayContaining(['in_review']) },
+    ],
+    ['the whole', NoteBody, [], 'it must be an object, got a list', {}],
+  ])('%s', (_, schema, value, words, extras) => {
+    const refusal = refusalOf(schema, value);
+    expect(refusal.detail).toContain(words);
+    expect(refusal.detail).not.toMatch(/Invalid|expected|received|Unrecognized|Too (big|small)/);
+    expect(refusal.extras).toMatchObject(extras);
+  });
+
+  it('a block on a task without its ID, with a valid example of that kind', () => {
+    const refusal = refusalOf(BlockBody, { claimToken: 'x', kind: 'dependency', reason: 'first' });
+    const { example } = overHttp(refusal, { claimToken: '1-x', kind: 'needs_input', reason: 'why' });
+    expect(example).toMatchObject({ claimToken: '1-x', kind: 'dependency' });
+    expect(BlockBody.safeParse(example).success).toBe(true);
+  });
+});
+
+describe('each code', () => {
+  const codes = Object.keys(ERROR_STATUS).map((code) => [ErrorCode.parse(code)] as const);
+
+  it.each(codes)('%s advises one call over HTTP', (code) => {
+    expect(overHttp(new CrewboardError(code, 'no')).next).toMatch(/^(GET|POST) \/v1\/jobs/);
+  });
+
+  it.each(codes.filter(([code]) => code !== 'unavailable'))(
+    '%s says once that nothing was changed',
+    (code) => {
+      expect(overHttp(new CrewboardError(code, 'no')).detail).toBe('no. Nothing was changed.');
+      expect(overHttp(new CrewboardError(code, 'No.\nmore')).detail).toBe('No. Nothing was changed.\nmore');
+      const twice = new CrewboardError(code, overHttp(new CrewboardError(code, 'no')).detail);
+      expect(overHttp(twice).detail).toBe('no. Nothing was changed.');
+    },
+  );
+
+  it('unavailable does not: nobody knows', () => {
+    expect(overHttp(new CrewboardError('unavailable', 'gone')).detail).toBe('gone');
+  });
+});
+
+it('one advised call is said in the language of each caller', () => {
+  const stale = new CrewboardError('stale_version', 'it has changed', { current: { taskId: TASK } });
+  expect(overHttp(stale).next).toBe(`GET /v1/jobs/${JOB}/tasks/${TASK}`);
+  expect(asTool(stale).next).toBe(`board_get {"taskId":"${TASK}"}`);
+  const waiting = new CrewboardError('not_ready', 'it waits', { current: { taskId: TASK } });
+  expect(overHttp(waiting).next).toBe(`GET /v1/jobs/${JOB}/tasks/${TASK}/why`);
+  expect(asTool(waiting).next).toBe(`board_get {"taskId":"${TASK}","include":["dependencies"]}`);
+});
+
+it('missing evidence is shown as the whole call', () => {
+  const evidence = [{ acceptanceId: 'links', kind: 'statement', text: 'what shows it' }];
+  const refusal = new CrewboardError('evidence_required', 'links', { example: { evidence } });
+  expect(overHttp(refusal, { claimToken: '1-x', version: 2 })).toMatchObject({
+    example: { claimToken: '1-x', version: 2, evidence },
+    next: `POST ${HTTP.path} ${JSON.stringify({ claimToken: '1-x', version: 2, evidence })}`,
+  });
+  expect(asTool(refusal, 'board_submit', { taskId: TASK }).next).toBe(
+    `board_submit ${JSON.stringify({ taskId: TASK, evidence })}`,
+  );
+});
+
+it('control, bidi and hidden characters of a detail are shown, line breaks of ours stay', () => {
+  const { detail } = new CrewboardError('forbidden', 'evil\u001b[2J\u202e\u200b\u0007\r\nown\u2028er');
+  expect(detail).toBe('evil\\u{1b}[2J\\u{202e}\\u{200b}\\u{7}\\u{d}\nown\\u{2028}er');
+});
