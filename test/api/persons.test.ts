@@ -68,15 +68,15 @@ test('PATCH passes on what is to change', async () => {
 
 test.each([
   ['PATCH', '', { title: 'Other' }, 'version'],
-  ['PATCH', '', { version: 1 }, ''],
-  ['PATCH', '', { version: 1, key: 'k' }, ''],
-  ['PATCH', '', { version: 1, status: 'completed' }, ''],
+  ['PATCH', '', { version: 1 }, undefined],
+  ['PATCH', '', { version: 1, key: 'k' }, 'key'],
+  ['PATCH', '', { version: 1, status: 'completed' }, 'status'],
   ['PATCH', '', { version: 1, title: ' ' }, 'title'],
   ['PATCH', '', { version: 1, priority: 5 }, 'priority'],
   ['POST', '/unblock', { answer: 'x' }, 'version'],
-  ['POST', '/unblock', { version: 1, text: 'x' }, ''],
+  ['POST', '/unblock', { version: 1, text: 'x' }, 'text'],
   ['POST', '/approve', { version: 0 }, 'version'],
-  ['POST', '/reject', { version: 1, answer: 'x' }, ''],
+  ['POST', '/reject', { version: 1, answer: 'x' }, 'answer'],
   ['POST', '/cancel', { version: 1, dependents: 'all' }, 'dependents'],
   ['POST', '/reopen', { version: '1' }, 'version'],
   ['POST', '/retry', { reason: 'x' }, 'version'],
@@ -86,7 +86,7 @@ test.each([
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({
     code: 'invalid_argument',
-    path: field,
+    ...(field === undefined ? {} : { path: field }),
     example: { version: expect.any(Number) },
   });
   expect(app.fake.calls).toEqual([]);

@@ -80,7 +80,7 @@ describe('a job that is held', () => {
     for (const call of ['pause', 'resume']) {
       expect(await post(stack, id, call)).toMatchObject({
         status: 409,
-        json: { code: 'invalid_transition', next: 'POST /v1/jobs/:id/start' },
+        json: { code: 'invalid_transition', next: `POST /v1/jobs/${id}/start` },
       });
     }
     const two = { tasks: [{ title: 'One' }, { title: 'Two' }] };

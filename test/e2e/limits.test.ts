@@ -58,7 +58,7 @@ describe('PATCH of a job', () => {
     ['a version that is missing', { limits: { maxTurns: 1 } }, 'version'],
     ['a limit out of range', { version: 1, limits: { maxParallel: 0 } }, 'limits.maxParallel'],
     ['a limit that a job must have', { version: 1, limits: { maxTasks: null } }, 'limits.maxTasks'],
-    ['a field that is no limit', { version: 1, limits: { maxTurn: 1 } }, 'limits'],
+    ['a field that is no limit', { version: 1, limits: { maxTurn: 1 } }, 'limits.maxTurn'],
     ['a budget, which nobody watches yet', { version: 1, limits: { budgetUsd: 5 } }, 'limits.budgetUsd'],
   ])('refuses %s and says where', async (_, body, path) => {
     await using stack = await openLocalStack({ worker: false });
