@@ -120,12 +120,13 @@ export function attemptEnds(io: BoardIo) {
 
     /**
      * Gives the task back until `delayMs` from now. `strikesToFail` > 0 makes it a strike when the attempt brought
-     * nothing; at that many in a row the task fails as `infra`.
+     * nothing; at that many in a row the task fails as `infra`. 0 is an end that did not fail, `'kept'` leaves the
+     * strikes as they are: it was not the attempt's doing.
      */
     async park(
       hold: Hold,
       requestId: string,
-      options: { delayMs: number; reason: string; strikesToFail: number },
+      options: { delayMs: number; reason: string; strikesToFail: number | 'kept' },
     ): Promise<void> {
       parseReply(
         await io.run(hold.jobId, 'release', [
@@ -136,7 +137,7 @@ export function attemptEnds(io: BoardIo) {
           options.delayMs,
           '',
           options.reason,
-          options.strikesToFail,
+          options.strikesToFail === 'kept' ? -1 : options.strikesToFail,
         ]),
         VersionReply,
       );

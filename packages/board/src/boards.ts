@@ -9,9 +9,11 @@ import { doctor } from './doctor.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
 import { holderCalls } from './holder-calls.ts';
+import { jobEdits } from './job-edits.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
+import { modelHolds } from './model-holds.ts';
 import { readers } from './readers.ts';
 import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
@@ -29,6 +31,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...submitBoard(io),
     ...boardChanges(io),
     ...decisions(io),
+    ...jobEdits(io),
     ...reviews(io),
     ...holderCalls(io),
     ...holderRequests(io),
@@ -43,6 +46,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...eventLog(io),
     ...journalStore(io),
     ...handOver(io),
+    ...modelHolds(io),
     index: jobIndex(io),
     keys: io.keys,
   };

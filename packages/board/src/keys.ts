@@ -25,6 +25,7 @@ export const BOARD_KEYS = [
   'outbox',
   'runners',
   'artifacts',
+  'rate',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

@@ -69,6 +69,7 @@ export {
   ProjectName,
   WorkToolName,
 } from './job.ts';
+export { EditJobBody, JobLimitsPatch, PauseBody } from './job-edit-http.ts';
 export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
 export { boundedJson, JsonValue } from './json.ts';
 export {
