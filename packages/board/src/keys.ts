@@ -24,6 +24,8 @@ export const BOARD_KEYS = [
   'events',
   'outbox',
   'runners',
+  'artifacts',
+  'rate',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

@@ -140,13 +140,12 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     const lead = body.goal === undefined ? {} : { lead: { title: spec.title, instructions: body.goal, by } };
     const { createdAt } = await boards.create(spec, {
       coalesceMs: settings.coalesceMs,
-      hold: false,
+      hold: body.hold === true,
       fill: token,
       ...lead,
     });
     if (body.tasks !== undefined) {
-      const { maxAttempts } = spec.limits;
-      await boards.stage(spec.id, { tasks: body.tasks, by, maxAttempts, fill: token });
+      await boards.stage(spec.id, { tasks: body.tasks, by, fill: token });
     }
     await boards.flip(spec.id, by, token);
     // Again, in case a sweep took the job for gone before its board was there.
@@ -155,11 +154,11 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     return answerFor(spec.id, body);
   }
 
-  /** What is there of a job: its answer once flipped, a board that is being filled, or nothing. */
+  /** What is there of a job: its answer once filled, a board that is being filled, or nothing. */
   async function stateOf(jobId: string, body: JobBody): Promise<SubmitAnswer | 'accepting' | 'absent'> {
     try {
       const state = await boards.job(jobId);
-      return state.status === 'accepting' ? 'accepting' : answerFor(jobId, body);
+      return state.status === 'accepting' && !state.held ? 'accepting' : answerFor(jobId, body);
     } catch (error) {
       if (error instanceof CrewboardError && error.code === 'not_found') return 'absent';
       throw error;
@@ -212,7 +211,8 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
 }
 
 /** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, { goal, tasks }: JobBody): SubmitAnswer {
+function answerFor(jobId: string, { goal, tasks, hold }: JobBody): SubmitAnswer {
+  if (hold) return { id: jobId, status: 'accepting', links: linksOf(jobId) };
   const status = goal !== undefined && tasks === undefined ? 'planning' : 'running';
   return { id: jobId, status, links: linksOf(jobId) };
 }

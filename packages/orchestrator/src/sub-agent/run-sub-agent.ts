@@ -1,7 +1,10 @@
 import type { ModelCall } from '@crewboard/agent';
-import type { Boards } from '@crewboard/board';
 import { projectTodos, unfinishedLines } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
+import { createReadArtifactTool, createWriteArtifactTool } from '@crewboard/tools';
+import { activeMs } from '../active-time.ts';
+import { agentArtifacts, OWN_ARTIFACTS, wholeKeeper } from '../artifacts/agent-artifacts.ts';
+import type { ArtifactPlaces } from '../artifacts/put-artifact.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
 import { blameChecks } from '../checks/blame.ts';
@@ -10,7 +13,7 @@ import type { SchemaCompiler } from '../checks/schema-compiler.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
-import { limitsFor, runLogged } from '../run-agent-for.ts';
+import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import type { WorkTools } from '../work-tools.ts';
 import { createBoardFailTool } from './end-tools.ts';
@@ -24,8 +27,7 @@ import { createBoardSubmitTool } from './submit-tool.ts';
 const DEPENDENCIES_SHOWN = 50;
 const DEPENDENCY_BYTES = 20_000;
 
-export interface AgentDependencies {
-  boards: Boards;
+export interface AgentDependencies extends ArtifactPlaces {
   settings: Settings;
   log: Log;
   callModel: ModelCall;
@@ -36,14 +38,17 @@ export interface AgentDependencies {
 
 /** Prepares the run of a claimed task: its tools, its first message, its journal. */
 export async function prepareSubAgent(
-  { boards, settings, log, callModel, workTools, checks }: AgentDependencies,
+  { boards, artifacts, settings, log, callModel, workTools, checks }: AgentDependencies,
   { spec }: JobFacts,
-  { hold, claimed }: RunningAttempt,
+  { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
-  const limits = limitsFor(spec, task, settings);
+  const places = { boards, artifacts };
+  const access = agentArtifacts(places, hold, task);
+  const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
+  const limits = limitsFor(spec, task, settings, activeMs(earlier));
   const tools: Tool[] = [
     ...(await workTools.toolsOf(spec)),
     createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
@@ -51,11 +56,12 @@ export async function prepareSubAgent(
     createBoardGetTool(boards, hold.jobId),
     createBoardNoteTool(boards, hold),
     createBoardBlockTool(boards, hold),
-    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent', spec.limits.maxAttempts),
+    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent'),
+    createReadArtifactTool(access, OWN_ARTIFACTS),
+    createWriteArtifactTool(access),
     createBoardSubmitTool({ boards, hold, shown, journal, checks, job: spec, timeoutMs: limits.timeoutMs }),
     createBoardFailTool(boards, hold, journal, settings.retryDelayMs * 2 ** task.failures),
   ];
-  const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
   const dependencies = await dependencyResults(
     boards,
     hold.jobId,
@@ -91,7 +97,9 @@ export async function prepareSubAgent(
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
           openTasks: [],
         }),
+        keepWhole: wholeKeeper(places, hold),
         limits,
+        parkAsked: parkAskedBy(lease),
         checklistRemind: true,
         signal,
       },
