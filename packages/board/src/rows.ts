@@ -92,6 +92,8 @@ function taskRow(value: unknown): TaskRowType {
   };
 }
 
+const PLAN_MODES = ['none', 'planning', 'proposed'] as const;
+
 function boardRecord(value: unknown): BoardRecordType {
   const what = 'board record';
   const values = list(value, COUNTS_AT + LAST_CODE + 1, what);
@@ -110,6 +112,8 @@ function boardRecord(value: unknown): BoardRecordType {
     cursor: text(values, 14, what),
     pauses: pauses === '' ? [] : pauses.split(','),
     reason: text(values, 21, what),
+    plan: PLAN_MODES[number(values, 57, what)] ?? damaged(what),
+    questions: number(values, 59, what),
     graph: String(number(values, 24, what)),
     count,
     sum: (codes) => codes.reduce((total, code) => total + count(code), 0),

@@ -242,3 +242,14 @@ export const mustHave = (board: ModelBoard, number: number): ModelTask => {
   if (task === undefined) throw new Error(`the model has no task ${number}`);
   return task;
 };
+
+/** Somebody moved the job: it does not stall any more. */
+export function liftStall(board: ModelBoard): void {
+  if (!board.pauses.includes('stall')) return;
+  board.pauses = board.pauses.filter((cause) => cause !== 'stall');
+  if (board.pauses.length > 0) return;
+  log(board, 'job.resumed');
+  const lead = leadOf(board);
+  if (lead?.queued) queueLead(board, lead);
+  else if (lead?.hold === 'news' && board.unread) news(board, false);
+}

@@ -2,7 +2,7 @@ import { checkAdds } from './adds.ts';
 import type { Answer, Call } from './calls.ts';
 import { applyAdds } from './changes.ts';
 import { hasEnded, leadOf, taskOf } from './derive.ts';
-import { conclude, finish, log, news, queueLead, rest, settleDown } from './follow.ts';
+import { conclude, finish, liftStall, log, news, queueLead, rest, settleDown } from './follow.ts';
 import { failTask, leaseEnd } from './holder.ts';
 import { changeRefusal, holderTask, isAnswer, leadRefusal, OK, refused } from './refusals.ts';
 import type { ModelBoard, ModelTask } from './state.ts';
@@ -46,6 +46,7 @@ export function resolve(board: ModelBoard, call: Of<'resolve'>): Answer {
   const fits = call.decision === 'unblock' ? task.status === 'blocked' : isReview || isProposal;
   if (!fits) return refused('invalid_transition');
   if (call.request !== undefined) task.requests.push(call.request);
+  if (call.decision === 'unblock' || isProposal) liftStall(board);
   task.version += 1;
   task.hold = '';
   if (isProposal) decideProposal(board, task, call.decision === 'approve');

@@ -8,9 +8,13 @@ if refused then return refused end
 if B[STATUS] ~= 'accepting' then return { 'already' } end
 if B[FILL] ~= ARGV[2] then return refuse('overtaken') end
 B[FILL] = ''
-B[STATUS] = B[LEAD] ~= '' and B[LAST_NUMBER] == 0 and 'planning' or 'running'
+B[STATUS] = B[LEAD] ~= '' and (B[LAST_NUMBER] == 0 or B[PLAN] == 1) and 'planning' or 'running'
 local event = emit('job.submitted', '', nil, by)
-emit('job.' .. B[STATUS], '', nil, by)
+if B[PLAN] == 2 then
+  propose_plan(B, by, B[LAST_NUMBER])
+else
+  emit('job.' .. B[STATUS], '', nil, by)
+end
 if B[LEAD] ~= '' then
   local T = load_task(B[LEAD])
   B[CURSOR] = event

@@ -29,6 +29,7 @@ local function answer_attempt(outcome)
 end
 
 remember(id, requestId)
+if decision == 'unblock' or T[CODE] == PROPOSAL then lift_stall(B, by) end
 T[VERSION] = T[VERSION] + 1
 T[UPDATED] = now()
 local extra = cjson.encode({ text = text, decision = decision })
@@ -42,6 +43,7 @@ if T[CODE] == PROPOSAL and decision == 'reject' then
   recode(B, id, T, REJECTED)
   emit('task.cancelled', id, T, by, extra)
   save_task(id, T)
+  pass_messages(B, id, T)
 elseif T[CODE] == PROPOSAL then
   T[HOLD] = ''
   recode(B, id, T, rest_code(T, redis.call('HGET', unmetKey, id)))

@@ -145,7 +145,7 @@ local function apply_adds(B, plan, by, textAt)
   for id, list in pairs(edges) do
     redis.call('HSET', edgesKey, id, (redis.call('HGET', edgesKey, id) or '') .. table.concat(list))
   end
-  if B[STATUS] == 'planning' and #fresh > 0 then
+  if B[STATUS] == 'planning' and B[PLAN] == 0 and #fresh > 0 then
     B[STATUS] = 'running'
     emit('job.running', '', nil, by)
   end
