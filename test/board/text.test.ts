@@ -149,6 +149,9 @@ const CALLS: Record<JobCall, Call> = {
   isCaughtUp: (service, scope, jobId) => service.isCaughtUp(scope, jobId, '0-0'),
   getResult: (service, scope, jobId) => service.getResult(scope, jobId),
   resultLines: (service, scope, jobId) => all(service.resultLines(scope, jobId)),
+  sendMessage: (service, scope, jobId) => service.sendMessage(scope, jobId, { text: 'mine' }),
+  approvePlan: (service, scope, jobId) => service.approvePlan(scope, jobId, {}),
+  rejectPlan: (service, scope, jobId) => service.rejectPlan(scope, jobId, {}),
   claimTask: (service, scope, jobId, taskId) =>
     service.claimTask(scope, jobId, { taskId, owner: { kind: 'external', id: 'thief' } }),
   heartbeatTask: (service, scope, jobId, taskId) => service.heartbeatTask(scope, jobId, taskId, TOKEN),

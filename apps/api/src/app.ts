@@ -17,6 +17,7 @@ import { holderRoutes } from './routes/holders.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { personRoutes } from './routes/persons.ts';
 import { resultRoutes } from './routes/results.ts';
+import { steerRoutes } from './routes/steer.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { dropSilentConnectionsOnClose } from './silent-connections.ts';
 import { openStreams } from './streams.ts';
@@ -55,6 +56,7 @@ export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_
     ...taskRoutes(service),
     ...holderRoutes(service),
     ...personRoutes(service),
+    ...steerRoutes(service),
     ...eventRoutes(service, sseCommentMs),
     ...resultRoutes(service),
     ...healthRoutes(service),

@@ -227,7 +227,7 @@ export function boardChanges(io: BoardIo) {
       // A check is no request: the real one may follow under the same name.
       requestId: input.dryRun ? undefined : nameOf(input),
       hash: createHash('sha256')
-        .update(JSON.stringify([adds, edits, cancels, reopens, ...[input.approve ?? []].flat()]))
+        .update(JSON.stringify(input.approve === undefined ? [adds, edits, cancels, reopens] : input.approve))
         .digest('base64'),
     };
     for (let tries = 0; tries < TRIES; tries++) {

@@ -24,6 +24,8 @@ const Decision = z.object({
 export type PlanDecision = z.infer<typeof Decision>;
 
 export interface PlanState {
+  /** How many plans were proposed: the version of the last one. */
+  proposed: number;
   /** The plan that waits for people. */
   pending: JobPlan | undefined;
   decision: PlanDecision | undefined;
@@ -40,6 +42,7 @@ export function plans(io: BoardIo) {
       const [, isPending, version, plan, decision, questions] = reply;
       const stored = plan === '' ? { tasks: [] } : StoredPlan.parse(JSON.parse(plan));
       return {
+        proposed: version,
         pending: isPending === 1 ? { version, ...stored } : undefined,
         decision: decision === '' ? undefined : Decision.parse(JSON.parse(decision)),
         questions: questions === '' ? [] : z.array(z.string()).parse(JSON.parse(questions)),

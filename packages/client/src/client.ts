@@ -12,6 +12,7 @@ import {
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import { type SteerCalls, steerCalls } from './steer.ts';
 import { type TaskCalls, taskCalls } from './tasks.ts';
 import { createTransport, type Transport } from './transport.ts';
 
@@ -42,7 +43,7 @@ export interface Client {
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** One line a task in plan order, as they come. */
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
-  };
+  } & SteerCalls;
   tasks: TaskCalls;
   /** Follows a job live, resuming over broken connections, until its terminal event. */
   events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
@@ -86,6 +87,7 @@ function jobCalls(transport: Transport): Client['jobs'] {
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
+    ...steerCalls(transport),
   };
 }
 

@@ -17,12 +17,14 @@ import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
 import { holderService } from './holder-service.ts';
-import { jobView, spendOf } from './job-view.ts';
+import { spendOf } from './job-view.ts';
+import { createJobViews } from './job-views.ts';
 import { refuseLaterTaskFields } from './later.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personService } from './person-service.ts';
 import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
+import { steerService } from './steer-service.ts';
 import { createSubmitJob } from './submit-job.ts';
 import { visibleJob } from './visible-job.ts';
 
@@ -38,12 +40,13 @@ export interface ServiceDependencies {
 
 /** Everything about jobs as a whole. */
 function jobCalls({ boards, redis, settings }: ServiceDependencies) {
+  const views = createJobViews(boards);
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
     submitJob: createSubmitJob({ boards, settings }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
-      return jobView(await visibleJob(boards, scope, jobId));
+      return views.whole(await visibleJob(boards, scope, jobId));
     },
 
     async listJobs(
@@ -54,7 +57,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
       const states = await Promise.all(
         ids.slice(0, limit).map((id) => boards.job(id).catch(() => undefined)),
       );
-      const jobs = states.filter((state) => state !== undefined).map(jobView);
+      const jobs = await Promise.all(states.filter((state) => state !== undefined).map(views.short));
       return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
     },
 
@@ -63,7 +66,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
       if (await boards.cancelJob(jobId, `user:${scope.caller}`, reason)) {
         await publishCancel(jobId);
       }
-      return jobView(await boards.job(jobId));
+      return views.get(jobId);
     },
 
     async getResult(scope: Scope, jobId: string): Promise<JobResult> {
@@ -192,6 +195,7 @@ export function createService(dependencies: ServiceDependencies): Service {
     ...eventCalls(dependencies),
     ...claimService(holders),
     ...holderService(holders),
+    ...steerService({ boards, settings, views: createJobViews(boards) }),
     ...personService({ boards, settings, publishCancel: cancelPublisher(redis, settings.prefix) }),
   };
 }

@@ -1,5 +1,5 @@
 import { type JobState, withoutAbsent } from '@crewboard/board';
-import { isoTime, type Job, type JobLinks, type Spend } from '@crewboard/contracts';
+import { isoTime, type Job, type JobLinks, type JobPlan, type Spend } from '@crewboard/contracts';
 
 /** Where a job is found below the API's root. */
 export function linksOf(jobId: string): JobLinks {
@@ -22,13 +22,13 @@ export function spendOf(state: JobState): Spend {
   };
 }
 
-function reasonOf(state: JobState): string | undefined {
+function reasonOf(state: JobState, people: string | undefined): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
-  return state.reason === '' ? undefined : state.reason;
+  return state.reason === '' ? people : state.reason;
 }
 
-/** The public job of one consistent read. */
-export function jobView(state: JobState): Job {
+/** The public job of one consistent read; `people`: why it waits for them, `plan`: the one that does. */
+export function jobView(state: JobState, people?: string, plan?: JobPlan): Job {
   const { spec } = state;
   return withoutAbsent({
     id: spec.id,
@@ -36,13 +36,14 @@ export function jobView(state: JobState): Job {
     title: spec.title,
     goal: spec.goal,
     status: state.status,
-    statusReason: reasonOf(state),
+    statusReason: reasonOf(state, people),
     pauses: state.pauses,
     version: state.version,
     counts: state.counts,
     spend: spendOf(state),
     limits: spec.limits,
     simulated: spec.provider === 'simulated',
+    plan,
     createdAt: isoTime(state.createdAt),
     startedAt: state.startedAt > 0 ? isoTime(state.startedAt) : undefined,
     endedAt: state.endedAt > 0 ? isoTime(state.endedAt) : undefined,

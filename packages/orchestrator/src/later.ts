@@ -29,7 +29,6 @@ export function refuseLaterTaskFields(task: NewTask, path: string): void {
 /** Refuses what of a job's body is not carried out yet. */
 export function refuseLaterJobFields(body: JobBody): void {
   if (body.map !== undefined) refuse('map', 'write the tasks out in tasks[]');
-  if (body.plan?.approve) refuse('plan.approve', 'leave it out');
   if (body.models?.judge !== undefined) refuse('models.judge', 'leave it out');
   if (body.outputSchema !== undefined) refuse('outputSchema', 'state the form in the goal');
   if (body.hold) refuse('hold', 'submit all tasks at once');

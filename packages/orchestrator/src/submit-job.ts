@@ -110,6 +110,7 @@ async function specOf(
     tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
     // A job that is all for people and programs outside calls none.
     provider: provider ?? 'anthropic',
+    ...(body.plan?.approve ? { plan: { approve: true } } : {}),
     ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
     createdBy: scope.caller,
   };
@@ -130,6 +131,7 @@ export function createSubmitJob({ boards, settings }: SubmitDependencies) {
       coalesceMs: settings.coalesceMs,
       hold: false,
       fill: token,
+      approvePlan: spec.plan?.approve === true,
       ...lead,
     });
     if (body.tasks !== undefined) {
@@ -200,8 +202,9 @@ export function createSubmitJob({ boards, settings }: SubmitDependencies) {
 }
 
 /** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, { goal, tasks }: JobBody): SubmitAnswer {
-  const status = goal !== undefined && tasks === undefined ? 'planning' : 'running';
+function answerFor(jobId: string, { goal, tasks, plan }: JobBody): SubmitAnswer {
+  const plans = goal !== undefined && (tasks === undefined || plan?.approve === true);
+  const status = plans ? 'planning' : plan?.approve ? 'awaiting_approval' : 'running';
   return { id: jobId, status, links: linksOf(jobId) };
 }
 

@@ -7,6 +7,7 @@ import { createBoardGetTool, createBoardListTool, dependencyResults } from '../b
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
+import { earlierMessages, openMailbox } from '../messages/mailbox.ts';
 import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
@@ -34,7 +35,11 @@ export async function prepareSubAgent(
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
-  const journal = await boards.openJournal(hold, { attempt: task.attempt });
+  const mailbox = openMailbox(boards, hold, task.attempt);
+  const journal = await boards.openJournal(hold, {
+    attempt: task.attempt,
+    messagesFor: mailbox.messagesFor,
+  });
   const tools: Tool[] = [
     ...(await workTools(spec, settings)),
     createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
@@ -57,6 +62,7 @@ export async function prepareSubAgent(
   const goesOn = await continuationOf(boards, hold.jobId, task, earlier);
   // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);
+  const fresh = claimed.fresh && !begun;
   return (signal) =>
     runLogged(
       {
@@ -72,11 +78,14 @@ export async function prepareSubAgent(
         ),
         journal,
         callModel,
-        opening: [taskOpening(task, dependencies, earlier)],
-        fresh: claimed.fresh && !begun,
+        opening: [
+          taskOpening(task, dependencies, earlier),
+          ...(fresh ? earlierMessages(journal.entries) : []),
+        ],
+        fresh,
         attempt: task.attempt,
         ...goesOn,
-        notices: () => shown.news(),
+        notices: async () => [...(await shown.news()), ...(await mailbox.notices(journal))],
         workState: async () => ({
           heldTask: taskBlock(shown.task),
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
