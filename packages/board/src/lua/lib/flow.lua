@@ -208,6 +208,7 @@ local function end_job(B, status, reason, by)
   B[STATUS] = status
   B[REASON] = reason
   B[ENDED] = now()
+  if B[QUESTIONS] > 0 then redis.call('HDEL', jobKey, 'questions') end
   B[PLAN], B[QUESTIONS] = 0, 0
   expire_all_messages(B)
   emit('job.' .. status, '', nil, by, reason ~= '' and cjson.encode({ reason = reason }) or '')
