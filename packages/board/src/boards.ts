@@ -1,3 +1,4 @@
+import { artifactRecords } from './artifacts.ts';
 import { attemptEnds, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
 import { holderRequests } from './blocks.ts';
@@ -8,10 +9,12 @@ import { doctor } from './doctor.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
 import { holderCalls } from './holder-calls.ts';
+import { jobEdits } from './job-edits.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
 import { messages } from './messages.ts';
+import { modelHolds } from './model-holds.ts';
 import { plans } from './plans.ts';
 import { readers } from './readers.ts';
 import { reviews } from './reviews.ts';
@@ -30,6 +33,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...submitBoard(io),
     ...boardChanges(io),
     ...decisions(io),
+    ...jobEdits(io),
     ...reviews(io),
     ...holderCalls(io),
     ...holderRequests(io),
@@ -42,9 +46,11 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...snapshots(io),
     ...doctor(io),
     ...attemptRecords(io),
+    ...artifactRecords(io),
     ...eventLog(io),
     ...journalStore(io),
     ...handOver(io),
+    ...modelHolds(io),
     index: jobIndex(io),
     keys: io.keys,
   };

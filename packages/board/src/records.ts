@@ -175,6 +175,7 @@ export interface BoardRecord {
   cursor: string;
   pauses: string[];
   reason: string;
+  isFilled: boolean;
   /** Plan mode: without or over, the lead plans, a plan waits for people. */
   plan: 'none' | 'planning' | 'proposed';
   /** Questions of the lead that nobody has answered. */

@@ -112,6 +112,7 @@ function boardRecord(value: unknown): BoardRecordType {
     cursor: text(values, 14, what),
     pauses: pauses === '' ? [] : pauses.split(','),
     reason: text(values, 21, what),
+    isFilled: text(values, 25, what) === '',
     plan: PLAN_MODES[number(values, 57, what)] ?? damaged(what),
     questions: number(values, 59, what),
     graph: String(number(values, 24, what)),

@@ -1,6 +1,16 @@
+export {
+  ARTIFACT_BYTES_MOST,
+  Artifact,
+  ArtifactList,
+  ArtifactListQuery,
+  ArtifactPath,
+  ArtifactRef,
+  artifactRefIn,
+} from './artifact.ts';
 export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
+export { CheckedData, OUTPUT_SCHEMA_CHECK } from './checks.ts';
 export { isoTime } from './clock.ts';
-export { Environment, parseEnvironment } from './environment.ts';
+export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
 export {
   CrewboardError,
   ERROR_STATUS,
@@ -69,6 +79,7 @@ export {
   ProjectName,
   WorkToolName,
 } from './job.ts';
+export { EditJobBody, JobLimitsPatch, PauseBody } from './job-edit-http.ts';
 export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
 export { boundedJson, JsonValue } from './json.ts';
 export {
@@ -107,6 +118,7 @@ export {
   Executor,
   FAILURE_CLASSES,
   FailureClass,
+  GivenEvidence,
   isTerminal,
   NewTask,
   Owner,
@@ -124,7 +136,7 @@ export {
   TERMINAL_STATUSES,
 } from './task.ts';
 export { boundedText, cutUtf8, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
-export type { AttemptEnd, Tool, ToolAnswer, ToolContext } from './tool.ts';
+export type { AttemptEnd, Tool, ToolAnswer, ToolContext, WholeOutput } from './tool.ts';
 export {
   AskUserInput,
   BOARD_VIEWS,

@@ -207,6 +207,8 @@ export const JobSpec = z.strictObject({
   limits: JobLimits,
   allowParallelInProgress: z.boolean(),
   tools: z.array(WorkToolName),
+  /** What the lead's output of the job must fit. */
+  outputSchema: z.record(z.string(), JsonValue).optional(),
   provider: z.enum(['anthropic', 'simulated']),
   /** A person approves the plan before any task starts. */
   plan: z.strictObject({ approve: z.literal(true) }).optional(),

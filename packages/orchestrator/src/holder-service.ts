@@ -11,7 +11,7 @@ import type { LoopGuard } from './loop-guard.ts';
 import { takeNotices } from './messages/notices.ts';
 import type { HolderCalls, Scope } from './service.ts';
 import type { Settings } from './settings.ts';
-import { nextAfterSubmit, refuseUnfitSubmission } from './submission.ts';
+import { nextFromOutside, refuseUnfitSubmission } from './submission.ts';
 import { visibleJob } from './visible-job.ts';
 
 export interface HolderDependencies {
@@ -113,17 +113,12 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
       ),
 
     // The board itself compares the version of a submit, and says what has changed since.
-    submitTask: (
-      scope,
-      jobId,
-      taskId,
-      { version, summary, output, evidence = [], artifacts = [], ...call },
-    ) =>
+    submitTask: (scope, jobId, taskId, { version, summary, output, evidence = [], artifacts, ...call }) =>
       change(scope, jobId, taskId, call, async ({ task, hold, requestId }) => {
         // Of another version nothing is known here, and the board refuses it.
-        if (task.version === version) refuseUnfitSubmission(task, { artifacts, evidence });
+        if (task.version === version) refuseUnfitSubmission(task, evidence);
         const result = { summary, output, artifacts, evidence };
-        await boards.submit(hold, requestId, version, result, nextAfterSubmit(task.policy));
+        await boards.submit(hold, requestId, version, result, nextFromOutside(task));
       }),
 
     blockTask: (scope, jobId, taskId, { kind, reason, question, on, ...call }) =>

@@ -22,13 +22,30 @@ export function spendOf(state: JobState): Spend {
   };
 }
 
-function reasonOf(state: JobState, people: string | undefined): string | undefined {
+function reasonOf(state: JobState, served: boolean, people: string | undefined): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
-  return state.reason === '' ? people : state.reason;
+  if (state.reason !== '') return state.reason;
+  if (state.endedAt === 0 && state.modelDown !== undefined) return state.modelDown;
+  return waitsForWorker(state) && !served ? 'provider: no worker' : people;
 }
 
-/** The public job of one consistent read; `people`: why it waits for them, `plan`: the one that does. */
-export function jobView(state: JobState, people?: string, plan?: JobPlan): Job {
+/** True when something of the job can be done now, and only by one of our workers. */
+export function waitsForWorker(state: JobState): boolean {
+  return state.queued && state.endedAt === 0 && !state.cancelling && state.pauses.length === 0;
+}
+
+/** What a job's view needs to know besides its state. */
+export interface ViewFacts {
+  /** Some worker takes the tasks of its provider. */
+  served: boolean;
+  /** Why it waits for people, if it does. */
+  people: string | undefined;
+  /** The plan that waits for approval, where the view shows it. */
+  plan: JobPlan | undefined;
+}
+
+/** The public job of one consistent read. */
+export function jobView(state: JobState, { served, people, plan }: ViewFacts): Job {
   const { spec } = state;
   return withoutAbsent({
     id: spec.id,
@@ -36,7 +53,7 @@ export function jobView(state: JobState, people?: string, plan?: JobPlan): Job {
     title: spec.title,
     goal: spec.goal,
     status: state.status,
-    statusReason: reasonOf(state, people),
+    statusReason: reasonOf(state, served, people),
     pauses: state.pauses,
     version: state.version,
     counts: state.counts,

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
 import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
+import type { CheckRules } from './checks/check-rules.ts';
+import { isAboutCommand, refuseUnfitCommand } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { refuseLaterTaskFields } from './later.ts';
@@ -9,13 +11,16 @@ import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
 import { createWhy } from './why.ts';
+import type { IsServed } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 
 interface PersonDependencies {
   boards: Boards;
   settings: Settings;
+  checkRules: CheckRules;
   publishCancel: PublishCancel;
+  isServed: IsServed;
 }
 
 const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
@@ -31,8 +36,14 @@ function refuseLead(task: Task, action: string): void {
 }
 
 /** What people do with tasks; see PersonCalls. */
-export function personService({ boards, settings, publishCancel }: PersonDependencies): PersonCalls {
-  const whyOf = createWhy(boards);
+export function personService({
+  boards,
+  settings,
+  checkRules,
+  publishCancel,
+  isServed,
+}: PersonDependencies): PersonCalls {
+  const whyOf = createWhy(boards, isServed);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
     const state = await visibleJob(boards, scope, jobId);
@@ -48,7 +59,6 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
     return boards.change(spec.id, {
       ...changes,
       by: userOf(scope),
-      maxAttempts: spec.limits.maxAttempts,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
     });
   }
@@ -58,6 +68,14 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'edit');
       refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
+      if (isAboutCommand(patch)) {
+        refuseUnfitCommand({ ...task, ...patch }, 'the task', {
+          commands: settings.commands,
+          hasWorkspace: state.spec.workspace !== undefined,
+        });
+      }
+      // Of another version nothing is known here, and the board refuses it.
+      if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
       await change(scope, state, { edits: [{ taskId, version, patch }] });

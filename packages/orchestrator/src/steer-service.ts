@@ -9,13 +9,13 @@ import { visibleJob } from './visible-job.ts';
 interface SteerDependencies {
   boards: Boards;
   settings: Settings;
-  views: JobViews;
+  view: JobViews['view'];
 }
 
 const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
 
 /** How people steer a job; see SteerCalls. */
-export function steerService({ boards, settings, views }: SteerDependencies): SteerCalls {
+export function steerService({ boards, settings, view }: SteerDependencies): SteerCalls {
   /** The plan that is decided about: the one that was seen, else the last one. Whether it waits is the board's to say. */
   async function planOf(jobId: string, seen: number | undefined) {
     const { pending, proposed } = await boards.planState(jobId);
@@ -41,18 +41,17 @@ export function steerService({ boards, settings, views }: SteerDependencies): St
       await boards.change(jobId, {
         adds: tasks,
         by: userOf(scope),
-        maxAttempts: spec.limits.maxAttempts,
         approve: version,
         ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
       });
-      return views.get(jobId);
+      return view(await boards.job(jobId));
     },
 
     async rejectPlan(scope, jobId, { text = '', ...body }, idempotencyKey) {
       await visibleJob(boards, scope, jobId);
       const { version } = await planOf(jobId, body.version);
       await boards.rejectPlan(jobId, withoutAbsent({ by: userOf(scope), version, text, idempotencyKey }));
-      return views.get(jobId);
+      return view(await boards.job(jobId));
     },
   };
 }

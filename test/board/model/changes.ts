@@ -8,7 +8,7 @@ import {
   cascadeOn,
   conclude,
   fillWindow,
-  liftStall,
+  liftPauses,
   log,
   mustHave,
   queueLead,
@@ -198,18 +198,15 @@ export function change(board: ModelBoard, call: Change): Answer {
   const checked = checkAll(board, call);
   if ('word' in checked) return checked;
 
-  if (checked.plan.fresh.length > 0) liftStall(board);
   const added = applyAdds(board, checked.plan, '');
   for (const edit of checked.edits) applyEdit(board, edit);
   for (const { task: number, cascade } of call.cancels) {
     cancelTask(board, mustHave(board, number));
     if (cascade) cascadeOn(board, number, 0);
   }
-  if (call.reopens.length > 0) {
-    reopenJob(board);
-    liftStall(board);
-  }
+  if (call.reopens.length > 0) reopenJob(board);
   const started = call.reopens.flatMap(({ task: number }) => reopenTask(board, mustHave(board, number)));
+  if (checked.plan.fresh.length + call.reopens.length > 0) liftPauses(board, 'stall');
   // What was only added or opened again may stand behind something lost: the sweeper ends such a job, not this call.
   if (call.cancels.length + call.edits.length > 0) conclude(board);
   else fillWindow(board);

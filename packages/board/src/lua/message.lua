@@ -20,7 +20,7 @@ if B[MESSAGES] >= MESSAGES_MOST then return refuse('too_many_messages', nil, nil
 redis.call('HSET', messagesKey, message, ARGV[4], 'to:' .. id, messages_for(id) .. message)
 B[MESSAGES] = B[MESSAGES] + 1
 emit('message.accepted', id, T, by, cjson.encode({ messageId = message, text = ARGV[5] }))
-lift_stall(B, by)
+lift_pauses(B, 'stall', by, '')
 if id == B[LEAD] then
   B[LEAD_MESSAGES] = B[LEAD_MESSAGES] + 1
   -- A word to the lead is the answer to what it asked.

@@ -67,7 +67,6 @@ if movesGraph and graph ~= int(B[GRAPH]) then return { 'graph' } end
 if changes.dryRun then return { 'ok', plan.standing, {}, #plan.fresh, {}, {}, {} } end
 
 if changes.approve then approve_plan(B, by, plan.standing) end
-if #plan.fresh > 0 then lift_stall(B, by) end
 apply_adds(B, plan, by, TEXTS)
 for i, edit in ipairs(edits) do
   local at = TEXTS + 2 * (#headers + i)
@@ -78,16 +77,14 @@ for _, cancel in ipairs(cancels) do
   if cancel.cascade then cascade_on(B, cancel.id, 0, cancel.reason, by) end
 end
 local started = {}
-if #reopens > 0 then
-  reopen_job(B, by)
-  lift_stall(B, by)
-end
+if #reopens > 0 then reopen_job(B, by) end
 for _, reopen in ipairs(reopens) do
   local T = load_task(reopen.id)
   for _, id in ipairs(reopen_task(B, reopen.id, T, reopen.reason, by)) do started[#started + 1] = id end
 end
 
 if B[STATUS] ~= 'accepting' then
+  if #plan.fresh > 0 or #reopens > 0 then lift_pauses(B, 'stall', by, '') end
   if #cancels > 0 or #edits > 0 then check_end(B, last_event()) end
   dispatch(B)
 end

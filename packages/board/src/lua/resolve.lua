@@ -29,7 +29,6 @@ local function answer_attempt(outcome)
 end
 
 remember(id, requestId)
-if decision == 'unblock' or T[CODE] == PROPOSAL then lift_stall(B, by) end
 T[VERSION] = T[VERSION] + 1
 T[UPDATED] = now()
 local extra = cjson.encode({ text = text, decision = decision })
@@ -59,6 +58,7 @@ else
   emit(decision == 'unblock' and 'task.unblocked' or 'task.checked', id, T, by, extra)
   save_task(id, T)
 end
+if T[CODE] ~= REJECTED then lift_pauses(B, 'stall', by, '') end
 check_end(B, last_event())
 dispatch(B)
 save_board(B)

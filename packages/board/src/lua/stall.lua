@@ -21,8 +21,6 @@ T[OWNER], T[HOLD], T[NOT_BEFORE] = '', '', 0
 T[CODE] = QUEUED
 emit('task.parked', id, T, by, cjson.encode({ reason = reason }))
 save_task(id, T)
-B[PAUSES] = B[PAUSES] == '' and 'stall' or B[PAUSES] .. ',stall'
-B[REASON] = 'stall: ' .. reason
-emit('job.paused', '', nil, by, cjson.encode({ cause = 'stall', reason = reason }))
+add_pause(B, 'stall', reason, by)
 save_board(B)
 return { 'ok' }

@@ -1,5 +1,12 @@
 import type { Boards, Hold } from '@crewboard/board';
-import { type Actor, AskUserInput, CrewboardError, SubmitPlanInput, type Tool } from '@crewboard/contracts';
+import {
+  type Actor,
+  AskUserInput,
+  CrewboardError,
+  type PlanOp,
+  SubmitPlanInput,
+  type Tool,
+} from '@crewboard/contracts';
 import { refuseLaterTaskFields } from '../later.ts';
 
 /** `ask_user`: a question for people; the lead goes on, and the answer comes as a message. */
@@ -42,12 +49,15 @@ export function createSubmitPlanTool(
   boards: Boards,
   hold: Hold,
   by: Actor,
-  maxAttempts: number,
+  /** Each throws for tasks that a lead may not plan; as for `board_plan`. */
+  rules: readonly ((ops: readonly PlanOp[]) => Promise<void>)[],
 ): Tool<SubmitPlanInput> {
   async function check({ tasks }: SubmitPlanInput): Promise<void> {
     for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
     if (tasks.length > 0) {
-      await boards.change(hold.jobId, { adds: tasks, by, maxAttempts, dryRun: true });
+      const ops = tasks.map((task) => ({ op: 'add' as const, ...task }));
+      for (const rule of rules) await rule(ops);
+      await boards.change(hold.jobId, { adds: tasks, by, dryRun: true });
       return;
     }
     const { counts } = await boards.job(hold.jobId);

@@ -34,7 +34,10 @@ export function createBoardPlanTool(
   boards: Boards,
   hold: Hold,
   by: Actor,
-  maxAttempts: number,
+  /** Throws for operations that plan commands which may not be planned. */
+  checkCommands: (ops: readonly PlanOp[]) => Promise<void>,
+  /** Throws for operations whose checks could never be run, or may not be planned. */
+  refuseUnfitChecks: (ops: readonly PlanOp[]) => Promise<void>,
 ): Tool<BoardPlanInput> {
   return {
     name: 'board_plan',
@@ -51,16 +54,18 @@ export function createBoardPlanTool(
     idempotent: true,
     async execute({ ops, dryRun }, { requestId }) {
       const batch = toBatch(ops);
+      await checkCommands(ops);
+      await refuseUnfitChecks(ops);
       const lead = { token: hold.token, requestId };
       if (dryRun) {
-        await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead, dryRun });
+        await boards.change(hold.jobId, { ...batch, by, lead, dryRun });
         return jsonAnswer({
           created: {},
           changed: [],
           warnings: ['dryRun: it would be accepted; nothing was changed'],
         });
       }
-      const planned = await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead });
+      const planned = await boards.change(hold.jobId, { ...batch, by, lead });
       const created: Record<string, string> = {};
       for (const [i, { key }] of batch.adds.entries()) {
         const taskId = planned.added[i]?.taskId;

@@ -1,23 +1,21 @@
 import type { Boards, Hold } from '@crewboard/board';
 import { projectTodos, unfinishedLines } from '@crewboard/checklist';
-import type { Actor, Journal, JournalEntry, Tool } from '@crewboard/contracts';
+import type { Actor, JournalEntry } from '@crewboard/contracts';
+import { activeMs } from '../active-time.ts';
+import { wholeKeeper } from '../artifacts/agent-artifacts.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
-import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import { earlierMessages, openMailbox } from '../messages/mailbox.ts';
-import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
-import { createChecklistTool } from '../sub-agent/progress-tools.ts';
+import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
-import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
 import { inboxText, isEmptyInbox, readInbox } from './inbox.ts';
+import { leadTools } from './lead-tools.ts';
 import { openTaskLines } from './open-tasks.ts';
-import { createAskUserTool, createSubmitPlanTool, decisionText } from './people-tools.ts';
-import { createBoardPlanTool } from './plan-tool.ts';
+import { decisionText } from './people-tools.ts';
 import { LEAD_SYSTEM, leadOpening, newsMessage } from './prompt.ts';
-import { createBoardResolveTool } from './resolve-tool.ts';
-import { type Wait, waitForNews } from './stall.ts';
+import { waitForNews } from './stall.ts';
 
 /** The names of the last reply's calls that no result answers yet. */
 function unanswered(entries: readonly JournalEntry[]): string[] {
@@ -50,48 +48,23 @@ async function newsFor(
   return { continuation: [deliveries.carry(inbox, newsMessage(inboxText(inbox)))] };
 }
 
-/** The lead's tools, in a fixed order: the same ones for the whole job, whatever may run now. */
-async function leadTools(
-  { boards, settings }: AgentDependencies,
-  { spec }: JobFacts,
-  { hold, claimed }: RunningAttempt,
-  journal: Journal,
-  deliveries: Deliveries,
-  wait: (requestId: string) => Promise<Wait>,
-): Promise<Tool[]> {
-  const by: Actor = { kind: 'lead', id: claimed.task.owner?.id ?? 'lead' };
-  const { maxAttempts } = spec.limits;
-  return [
-    ...(await workTools(spec, settings)),
-    createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
-    createBoardPlanTool(boards, hold, by, maxAttempts),
-    createBoardResolveTool(boards, hold, by, maxAttempts),
-    createBoardListTool(boards, hold.jobId),
-    createBoardGetTool(boards, hold.jobId),
-    createAskUserTool(boards, hold),
-    ...(spec.plan === undefined ? [] : [createSubmitPlanTool(boards, hold, by, maxAttempts)]),
-    createBoardWaitTool(boards, hold, deliveries, wait),
-    createFinishJobTool(boards, hold, deliveries),
-  ];
-}
-
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */
 export async function prepareLead(
   dependencies: AgentDependencies,
-  facts: JobFacts,
-  running: RunningAttempt,
+  { spec }: JobFacts,
+  { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
-  const { boards, settings, log, callModel } = dependencies;
-  const { spec } = facts;
-  const { hold, claimed } = running;
+  const { boards, artifacts, settings, log, callModel } = dependencies;
   const { attempt } = claimed.task;
+  const by: Actor = { kind: 'lead', id: claimed.task.owner?.id ?? 'lead' };
   const deliveries = createDeliveries();
   const mailbox = openMailbox(boards, hold, attempt);
   const { cursorFor } = deliveries;
   const journal = await boards.openJournal(hold, { attempt, cursorFor, messagesFor: mailbox.messagesFor });
   const wait = (requestId: string) => waitForNews(boards, hold, requestId, journal, attempt);
-  const tools = await leadTools(dependencies, facts, running, journal, deliveries, wait);
+  const tools = await leadTools(dependencies, { spec, hold, by, journal, deliveries, wait });
   const news = await newsFor(boards, hold, attempt, journal.entries, deliveries);
+  const earlier = await boards.attempts(hold.jobId, hold.taskId, attempt - 1);
   const { counts, plan } = await boards.job(hold.jobId);
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === attempt);
   const fresh = claimed.fresh && !begun;
@@ -119,8 +92,9 @@ export async function prepareLead(
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
           openTasks: await openTaskLines(boards, hold.jobId),
         }),
-        limits: limitsFor(spec, {}, settings),
-        checklistRemind: true,
+        keepWhole: wholeKeeper({ boards, artifacts }, hold),
+        limits: limitsFor(spec, {}, settings, activeMs(earlier)),
+        parkAsked: parkAskedBy(lease),
         signal,
       },
       log,
