@@ -26,6 +26,7 @@ export const BOARD_KEYS = [
   'runners',
   'artifacts',
   'rate',
+  'messages',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

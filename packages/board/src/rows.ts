@@ -92,6 +92,8 @@ function taskRow(value: unknown): TaskRowType {
   };
 }
 
+const PLAN_MODES = ['none', 'planning', 'proposed'] as const;
+
 function boardRecord(value: unknown): BoardRecordType {
   const what = 'board record';
   const values = list(value, COUNTS_AT + LAST_CODE + 1, what);
@@ -111,6 +113,8 @@ function boardRecord(value: unknown): BoardRecordType {
     pauses: pauses === '' ? [] : pauses.split(','),
     reason: text(values, 21, what),
     isFilled: text(values, 25, what) === '',
+    plan: PLAN_MODES[number(values, 57, what)] ?? damaged(what),
+    questions: number(values, 59, what),
     graph: String(number(values, 24, what)),
     count,
     sum: (codes) => codes.reduce((total, code) => total + count(code), 0),

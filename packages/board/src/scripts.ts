@@ -20,6 +20,7 @@ const ENDING: BoardKey[] = [
   'outcome',
   'job',
   'artifacts',
+  'messages',
 ];
 const READING: BoardKey[] = [
   'hot',
@@ -34,10 +35,10 @@ const READING: BoardKey[] = [
   'events',
 ];
 
-const FLOW = ['core', 'flow'];
-const HOLDER = ['core', 'flow', 'artifacts', 'pauses', 'holder'];
+const FLOW = ['core', 'messages', 'flow', 'pass_on', 'plan_mode'];
+const HOLDER = [...FLOW, 'artifacts', 'pauses', 'holder'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
-const DOCTOR = ['core', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
+const DOCTOR = ['core', 'messages', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {
@@ -82,6 +83,12 @@ const SCRIPTS = {
   fail: { libraries: HOLDER, keys: ENDING },
   release: { libraries: HOLDER, keys: ENDING },
   finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
+  message: { libraries: [...HOLDER, 'answers'], keys: ENDING },
+  take_messages: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'messages'] },
+  ask: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'job'] },
+  stall: { libraries: HOLDER, keys: ENDING },
+  propose_plan: { libraries: HOLDER, keys: ENDING },
+  reject_plan: { libraries: [...HOLDER, 'answers'], keys: ['hot', 'events', 'outbox', 'job'] },
   cancel_job: { libraries: ['core'], keys: ['hot', 'outbox', 'job'] },
   cancel_slice: { libraries: [...HOLDER, 'cancel', 'early_end'], keys: ENDING },
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
@@ -93,9 +100,10 @@ const SCRIPTS = {
   },
   journal_append: {
     libraries: [...HOLDER],
-    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
+    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'messages', 'journal'],
   },
   read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'rate'] },
+  read_plan: { libraries: ['core'], keys: ['hot', 'job'] },
   read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },

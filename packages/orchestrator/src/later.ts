@@ -30,7 +30,6 @@ export function refuseLaterLimits(limits: JobLimitsPatch): void {
 /** Refuses what of a job's body is not carried out yet. */
 export function refuseLaterJobFields(body: JobBody): void {
   if (body.map !== undefined) refuse('map', 'write the tasks out in tasks[]');
-  if (body.plan?.approve) refuse('plan.approve', 'leave it out');
   if (body.models?.judge !== undefined) refuse('models.judge', 'leave it out');
   if (body.dryRun) refuse('dryRun', 'leave it out');
   refuseLaterLimits(body.limits ?? {});
