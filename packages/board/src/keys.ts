@@ -23,6 +23,7 @@ export const BOARD_KEYS = [
   'job',
   'events',
   'outbox',
+  'spend',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

@@ -20,6 +20,7 @@ const ENDING: BoardKey[] = [
   'repeats',
   'outcome',
   'job',
+  'spend',
 ];
 const READING: BoardKey[] = [
   'hot',
@@ -32,12 +33,14 @@ const READING: BoardKey[] = [
   'usage',
   'progress',
   'events',
+  'spend',
 ];
 
-const FLOW = ['core', 'flow'];
-const HOLDER = ['core', 'flow', 'holder'];
+const FLOW = ['core', 'spend', 'flow'];
+const HOLDER = ['core', 'spend', 'flow', 'holder'];
+const BUDGET = [...HOLDER, 'pauses', 'budget'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
-const DOCTOR = ['core', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
+const DOCTOR = ['core', 'spend', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {
@@ -77,15 +80,20 @@ const SCRIPTS = {
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
   lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
-  sweep: { libraries: [...HOLDER, 'expire'], keys: ENDING },
+  sweep: { libraries: [...BUDGET, 'expire'], keys: ENDING },
   journal_append: {
     libraries: [...HOLDER],
-    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
+    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'spend', 'journal'],
   },
-  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events'] },
-  read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage'] },
+  reserve: { libraries: BUDGET, keys: [...ENDING, 'head'] },
+  settle_call: { libraries: HOLDER, keys: ['hot', 'attempts', 'usage', 'spend'] },
+  wind_up: { libraries: [...BUDGET, 'cancel', 'rows'], keys: ENDING },
+  set_budget: { libraries: BUDGET, keys: ENDING },
+  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'spend'] },
+  read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage', 'spend'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
+  doctor_spend: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_begin: { libraries: ['core'], keys: ['hot'] },
   doctor_tasks: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_edges: { libraries: DOCTOR, keys: BOARD_KEYS },

@@ -1,6 +1,7 @@
 import { type Actor, type JobSpec, type NewTask, newTaskId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { capsOf } from './budgets.ts';
 import { checkStaged, orderBatch, type PreparedTask, prepareTask } from './new-tasks.ts';
 import { NO_CHANGES, runPlan } from './plan-script.ts';
 import { parseReply } from './replies.ts';
@@ -59,6 +60,7 @@ export function submitBoard(io: BoardIo) {
           head,
           body,
           options.fill,
+          ...capsOf(spec.limits),
         ]),
         CreateReply,
       );

@@ -59,7 +59,14 @@ export {
   ProjectName,
   WorkToolName,
 } from './job.ts';
-export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
+export {
+  type CallSettlement,
+  ContentBlock,
+  JOURNAL_FORMAT,
+  type Journal,
+  JournalEntry,
+  type NewJournalEntry,
+} from './journal.ts';
 export { boundedJson, JsonValue } from './json.ts';
 export {
   ApproveBody,
@@ -141,4 +148,4 @@ export {
   TranscriptPage,
   transcriptPage,
 } from './transcript.ts';
-export { addUsage, NO_USAGE, Spend, Usage } from './usage.ts';
+export { addUsage, BudgetUsd, NO_USAGE, PaidUsage, Spend, tokensOf, Usage } from './usage.ts';

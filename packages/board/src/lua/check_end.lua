@@ -30,6 +30,7 @@ else
   local record = cmsgpack.unpack(redis.call('HGET', attemptsKey, field))
   record[5], record[6], record[7] = 'failed', 'check', reason
   redis.call('HSET', attemptsKey, field, cmsgpack.pack(record))
+  fail_spend(id, T[ATTEMPT])
   fail_task(B, id, T, 'check', reason, true, tonumber(ARGV[7]), by)
 end
 return { 'ok', T[VERSION] }

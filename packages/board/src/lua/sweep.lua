@@ -58,6 +58,7 @@ if not is_ended(B) then
     end
   end
   check_end(B, nil)
+  if B[WINDING_UP] == WINDS_UP and #idle_tasks(1) > 0 then hand_on('wind_up', '', 0, 0) end
   dispatch(B)
 end
 save_board(B)

@@ -10,8 +10,11 @@ local FORMAT, JOB_VERSION, STATUS, LEAD, LAST_NUMBER, MAX_PARALLEL, ALLOW_PARALL
 local CREATED, STARTED, ENDED, SWEPT, GRACE_UNTIL = 9, 10, 11, 12, 13
 local NEWS, CURSOR, WOKEN, LEAD_RUNS, SLICES, COALESCE, PAUSES = 14, 15, 16, 17, 18, 19, 20
 local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN, GRAPH, FILL = 21, 22, 23, 24, 25, 26
+-- Caps of the budget in nano-USD and tokens (0: none); onLimit 0 pause | 1 finish | 2 fail; how it ends by that: 0 not,
+-- 1 what is open is wound up, 2 the job fails.
+local BUDGET_MONEY, BUDGET_TOKENS, ON_LIMIT, WINDING_UP = 61, 62, 63, 64
 local COUNTS = 30 -- + a task's code: how many tasks have that code; up to 52
-local LAST_FIELD = 52
+local LAST_FIELD = 64
 
 -- A task's record.
 local VERSION, CODE, NUMBER, PRIORITY, EXECUTOR, POLICY, ATTEMPT, TOKEN, OWNER = 1, 2, 3, 4, 5, 6, 7, 8, 9

@@ -19,6 +19,7 @@ local function reopen_task(B, id, T, reason, by)
   redis.call('HDEL', outputKey, id)
   if T[NUMBER] == 0 then
     redis.call('HDEL', jobKey, 'leadFailure')
+    mark_lost(id, 0)
     queue_lead(T)
     save_task(id, T)
     emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
@@ -36,7 +37,7 @@ end
 -- Opens an ended job again. Its lead, if it ended well, waits for news: the result of its finish_job.
 local function reopen_job(B, by)
   if not is_ended(B) then return end
-  B[ENDED], B[REASON], B[CANCELLING] = 0, '', 0
+  B[ENDED], B[REASON], B[CANCELLING], B[WINDING_UP] = 0, '', 0, 0
   B[STATUS] = 'running'
   redis.call('HDEL', jobKey, 'result')
   local event = emit('job.reopened', '', nil, by)
@@ -46,6 +47,7 @@ local function reopen_job(B, by)
   B[CURSOR] = event
   T[VERSION] = T[VERSION] + 1
   T[HOLD], T[OWNER], T[TASK_ENDED], T[UPDATED] = 'news', '', 0, now()
+  mark_lost(B[LEAD], 0)
   T[CODE] = WAITING
   save_task(B[LEAD], T)
   emit('task.reopened', B[LEAD], T, by)
