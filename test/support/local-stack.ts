@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { composeApi, createLogger, type RunningApi, startApi } from '@crewboard/api';
 import { type Client, createClient } from '@crewboard/client';
 import { type Environment, type Job, type JobBody, parseEnvironment } from '@crewboard/contracts';
-import { settingsFrom } from '@crewboard/orchestrator';
+import { readPriceFile, settingsFrom } from '@crewboard/orchestrator';
 import { startWorker } from '@crewboard/worker';
 import { Redis } from 'ioredis';
 import { startSimulatedModel } from '../../packages/simulated-model/src/index.ts';
@@ -70,7 +70,11 @@ async function startTestWorker(environment: Environment, log: Writable): Promise
   const connect = () => new Redis(environment.REDIS_URL ?? '', { maxRetriesPerRequest: null });
   const connections = { boards: connect(), queues: connect(), subscriber: connect() };
   const logger = createLogger('debug', log);
-  const worker = await startWorker(settingsFrom(environment, process.cwd()), connections, logger);
+  const worker = await startWorker(
+    settingsFrom(environment, process.cwd(), readPriceFile(environment, process.cwd())),
+    connections,
+    logger,
+  );
   return async () => {
     await worker.stop();
     for (const connection of Object.values(connections)) connection.disconnect();

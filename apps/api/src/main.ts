@@ -5,6 +5,7 @@ import {
   composeCore,
   createEventHub,
   createService,
+  readPriceFile,
   settingsFrom,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
@@ -44,7 +45,7 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   });
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
-  const settings = settingsFrom(config, process.cwd());
+  const settings = settingsFrom(config, process.cwd(), readPriceFile(config, process.cwd()));
   const core = composeCore({ redis, queueConnection, settings, log });
   const hub = createEventHub(reader, core.boards, log);
   return {

@@ -1,6 +1,6 @@
 import type { DoctorReport } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
-import { awaitRedis, providersOf, settingsFrom } from '@crewboard/orchestrator';
+import { awaitRedis, providersOf, readPriceFile, settingsFrom } from '@crewboard/orchestrator';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { readConfig } from './config.ts';
@@ -19,7 +19,7 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
       'invalid_argument',
       'REDIS_URL is not set: a worker needs the Redis of its API.',
     );
-  const settings = settingsFrom(config, process.cwd());
+  const settings = settingsFrom(config, process.cwd(), readPriceFile(config, process.cwd()));
   if (providersOf(settings).length === 0) {
     throw new CrewboardError(
       'invalid_argument',

@@ -1,5 +1,7 @@
 export type { AgentEnd, AgentEvent, AgentLimits, AgentOptions, AgentOutcome } from './agent.ts';
 export { createModelCall, type ModelCallOptions } from './anthropic.ts';
+export type { CallBudget, CallSpent, Grant, GrantedCall } from './call-budget.ts';
+export { nanoUsdOf, type WorstPrice, worstPriceOf } from './call-price.ts';
 export { runAgent } from './loop.ts';
 export { OUTCOME_UNKNOWN, toMessages } from './messages.ts';
 export {

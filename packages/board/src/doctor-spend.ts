@@ -52,7 +52,11 @@ function addSlice(walk: Walk, slice: Slice): void {
 
 /** One walk over the spend. */
 async function walkOnce(scripts: DoctorScripts, signal: AbortSignal | undefined): Promise<Walk> {
-  const maps = { tasks: new Map(), attempts: new Map(), calls: new Map() };
+  const maps = {
+    tasks: new Map<string, Sums>(),
+    attempts: new Map<string, Sums>(),
+    calls: new Map<string, Sums>(),
+  };
   const walk: Walk = { isWhole: true, seen: new Set(), findings: [], job: [], ...maps };
   let cursor = '0';
   let changes: number | undefined;

@@ -26,6 +26,8 @@ export interface AttemptDependencies {
 const RETRY_DELAY_MOST_MS = 60_000;
 /** Longest park. */
 const PARK_MOST_MS = 600_000;
+/** Park for a job's budget: what lifts its pause makes the task ready, this only keeps it from coming back at once. */
+const BUDGET_PARK_MS = 1000;
 /** How often the end of an attempt is sent again while Redis does not answer, about once a second. */
 const END_TRIES = 60;
 
@@ -179,6 +181,15 @@ async function settleOutcome(
           delayMs: Math.max(await parkMs(dependencies, hold, task.attempt), outcome.retryAfterMs ?? 0),
           reason: outcome.reason,
           strikesToFail: settings.infraStrikes,
+        }),
+      );
+    case 'budget':
+      if (outcome.fails) return fail('budget', outcome.reason, false);
+      return endAttempt(dependencies, () =>
+        boards.park(hold, requestId, {
+          delayMs: BUDGET_PARK_MS,
+          reason: `budget: ${outcome.reason}`,
+          strikesToFail: 0,
         }),
       );
     case 'provider':

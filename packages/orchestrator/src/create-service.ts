@@ -21,6 +21,7 @@ import { jobView, spendOf } from './job-view.ts';
 import { refuseLaterTaskFields } from './later.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personService } from './person-service.ts';
+import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { createSubmitJob } from './submit-job.ts';
@@ -121,6 +122,10 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
       for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');
+      refuseUnpriced(
+        pricesOf(spec.provider, settings.prices),
+        modelsOf(tasks, spec.models.worker, spec.limits),
+      );
       const by: Actor = { kind: 'user', id: scope.caller };
       const added = await boards.add(jobId, {
         tasks,

@@ -6,6 +6,7 @@ export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, type EventHub } from './event-hub.ts';
 export type { Log } from './log.ts';
+export { readPriceFile } from './prices.ts';
 export { allQueues, type Queues } from './queues.ts';
 export { modelCalls } from './run-agent-for.ts';
 export type {

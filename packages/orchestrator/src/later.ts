@@ -23,7 +23,6 @@ export function refuseLaterTaskFields(task: NewTask, path: string): void {
   if (task.acceptance?.some((item) => item.check !== undefined)) {
     refuse(`${path}.acceptance.check`, 'state the check as text');
   }
-  if (task.limits?.budgetUsd !== undefined) refuse(`${path}.limits.budgetUsd`, 'leave it out');
 }
 
 /** Refuses what of a job's body is not carried out yet. */
@@ -34,11 +33,8 @@ export function refuseLaterJobFields(body: JobBody): void {
   if (body.outputSchema !== undefined) refuse('outputSchema', 'state the form in the goal');
   if (body.hold) refuse('hold', 'submit all tasks at once');
   if (body.dryRun) refuse('dryRun', 'leave it out');
-  for (const name of ['budgetUsd', 'budgetTokens', 'maxFailures', 'jobTimeoutMs'] as const) {
+  for (const name of ['maxFailures', 'jobTimeoutMs'] as const) {
     if (body.limits?.[name] !== undefined) refuse(`limits.${name}`, 'leave it out');
-  }
-  if (body.limits?.onLimit !== undefined && body.limits.onLimit !== 'pause') {
-    refuse('limits.onLimit', 'leave it out');
   }
   const later = body.tools?.find((tool) => !['read_file', 'list_files', 'search_files'].includes(tool));
   if (later !== undefined) refuse(`tools (${later})`, 'use read_file, list_files and search_files');

@@ -5,6 +5,7 @@ import type { PublishCancel } from './cancel-channel.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { refuseLaterTaskFields } from './later.ts';
+import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
@@ -60,6 +61,10 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
       refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
+      const { models, limits, provider } = state.spec;
+      const edited = { ...task, ...withoutAbsent(patch) };
+      const called = modelsOf([edited], models.worker, limits, () => 'model');
+      refuseUnpriced(pricesOf(provider, settings.prices), called);
       await change(scope, state, { edits: [{ taskId, version, patch }] });
       return boards.task(jobId, taskId);
     },

@@ -1,4 +1,5 @@
 import { delimiter, resolve } from 'node:path';
+import type { PriceFile } from '@crewboard/agent';
 import { CrewboardError, type Environment, type NewTask } from '@crewboard/contracts';
 
 /** Where model calls of a job go; fixed at its submission. */
@@ -34,13 +35,15 @@ export interface Settings {
   /** The data folder: never shown to agents. */
   dataDir: string;
   providers: Partial<Record<Provider, ProviderAccess>>;
+  /** Prices that stand before the published ones. */
+  prices: PriceFile;
 }
 
 const ANTHROPIC_URL = 'https://api.anthropic.com';
 const SWEEP_INTERVAL_MS = 500;
 
-/** Settings of a process from its parsed environment; relative folders are taken from `cwd`. */
-export function settingsFrom(environment: Environment, cwd: string): Settings {
+/** Settings of a process from its parsed environment and price file; relative folders are taken from `cwd`. */
+export function settingsFrom(environment: Environment, cwd: string, prices: PriceFile = {}): Settings {
   const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, CREWBOARD_SIMULATED_MODEL_URL } = environment;
   const providers: Settings['providers'] = {};
   if (ANTHROPIC_API_KEY !== undefined || ANTHROPIC_BASE_URL !== undefined) {
@@ -73,6 +76,7 @@ export function settingsFrom(environment: Environment, cwd: string): Settings {
     workspaceRoots: roots.map((path) => resolve(cwd, path)),
     dataDir: resolve(cwd, environment.CREWBOARD_DATA_DIR),
     providers,
+    prices,
   };
 }
 

@@ -15,6 +15,7 @@ import {
 } from '@crewboard/contracts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
+import { leadModels, modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { checkWorkspace } from './workspace-root.ts';
@@ -94,6 +95,14 @@ async function specOf(
       },
     );
   }
+  const models = {
+    lead: body.models?.lead ?? settings.models.lead,
+    worker: body.models?.worker ?? settings.models.worker,
+  };
+  refuseUnpriced(pricesOf(provider ?? 'anthropic', settings.prices), [
+    ...(body.goal === undefined ? [] : leadModels(models, limits)),
+    ...modelsOf(body.tasks ?? [], models.worker, limits),
+  ]);
   return {
     v: 1,
     id: jobId,
@@ -101,10 +110,7 @@ async function specOf(
     title: titleOf(body),
     ...(body.goal === undefined ? {} : { goal: body.goal }),
     ...(workspace === undefined ? {} : { workspace }),
-    models: {
-      lead: body.models?.lead ?? settings.models.lead,
-      worker: body.models?.worker ?? settings.models.worker,
-    },
+    models,
     limits,
     allowParallelInProgress: body.allowParallelInProgress ?? true,
     tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),

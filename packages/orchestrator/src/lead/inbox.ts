@@ -16,6 +16,7 @@ const NEWS_TYPES = new Set([
   'task.unreachable',
   'task.proposed',
   'message.accepted',
+  'budget.exhausted',
 ]);
 /** Notes that a holder's harness made for the lead. */
 const isNoteForLead = (event: BoardEvent) => event.type === 'task.noted' && event.data?.forLead === true;

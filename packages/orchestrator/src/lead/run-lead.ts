@@ -2,8 +2,10 @@ import type { Boards, Hold } from '@crewboard/board';
 import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
+import { createCallBudget } from '../call-budget.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
+import { pricesOf } from '../prices.ts';
 import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
@@ -68,6 +70,7 @@ export async function prepareLead(
         tools: guardedTools(tools, hold, async () => {}),
         journal,
         callModel,
+        budget: createCallBudget({ boards, prices: pricesOf(spec.provider, settings.prices), log }, hold),
         opening: [leadOpening(spec, counts.total)],
         fresh: claimed.fresh,
         attempt: task.attempt,

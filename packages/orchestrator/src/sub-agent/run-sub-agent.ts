@@ -4,9 +4,11 @@ import { projectTodos, unfinishedLines } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
+import { createCallBudget } from '../call-budget.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
+import { pricesOf } from '../prices.ts';
 import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
@@ -72,6 +74,7 @@ export async function prepareSubAgent(
         ),
         journal,
         callModel,
+        budget: createCallBudget({ boards, prices: pricesOf(spec.provider, settings.prices), log }, hold),
         opening: [taskOpening(task, dependencies, earlier)],
         fresh: claimed.fresh && !begun,
         attempt: task.attempt,
