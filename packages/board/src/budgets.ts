@@ -27,6 +27,8 @@ export interface WorstCase {
   maxTokens: number;
   /** With fewer tokens of output than these the call is not worth making. */
   leastMaxTokens: number;
+  /** Rather wait (`busy`) for what calls under way will leave than write less. */
+  isPatient?: boolean;
 }
 
 export type Reserved =
@@ -107,6 +109,7 @@ export function budgets(io: BoardIo) {
           call.inputTokens,
           call.maxTokens,
           Math.min(call.leastMaxTokens, call.maxTokens),
+          call.isPatient ? 1 : 0,
         ]),
         ReserveReply,
       );

@@ -1,5 +1,5 @@
 import type { CallBudget, CallSpent, Grant, GrantedCall, ModelRequest } from '@crewboard/agent';
-import type { Boards, CallCost, Hold, Reserved } from '@crewboard/board';
+import type { Boards, CallCost, Hold, Reserved, WorstCase } from '@crewboard/board';
 import { NO_USAGE, newSecret, type Usage } from '@crewboard/contracts';
 import { pause } from './lease.ts';
 import type { Log } from './log.ts';
@@ -7,7 +7,7 @@ import { type Prices, unpriced } from './prices.ts';
 
 /** With fewer tokens of output than these an agent gets nothing done. */
 const LEAST_MAX_TOKENS = 1024;
-/** How long calls under way are waited for before the attempt gives its place to another one. */
+/** How long calls under way are waited for before the attempt writes less, or gives its place to another one. */
 const BUSY_WAIT_MS = 20_000;
 const BUSY_POLL_MS = { first: 50, most: 1000 };
 
@@ -66,17 +66,17 @@ export function createCallBudget({ boards, prices, log }: BudgetDependencies, ho
     };
   }
 
-  /** Reserves, and while only calls under way are in the way tries again. */
-  async function untilDecided(reserve: () => Promise<Reserved>, signal: AbortSignal): Promise<Reserved> {
+  /** Waits a while for what calls under way will leave, then takes what there is. */
+  async function untilDecided(call: WorstCase, signal: AbortSignal): Promise<Reserved> {
     const until = performance.now() + BUSY_WAIT_MS;
     let pollMs = BUSY_POLL_MS.first;
     for (;;) {
-      const reserved = await reserve();
-      signal.throwIfAborted();
-      if (reserved.kind !== 'busy' || performance.now() >= until) return reserved;
+      const isPatient = performance.now() < until;
+      const reserved = await boards.reserveCall(hold, { ...call, isPatient });
+      if (reserved.kind !== 'busy' || !isPatient) return reserved;
       await pause(pollMs * (0.5 + Math.random()), signal);
-      pollMs = Math.min(pollMs * 2, BUSY_POLL_MS.most);
       signal.throwIfAborted();
+      pollMs = Math.min(pollMs * 2, BUSY_POLL_MS.most);
     }
   }
 
@@ -85,14 +85,14 @@ export function createCallBudget({ boards, prices, log }: BudgetDependencies, ho
     async reserve(request, inputTokens, signal): Promise<Grant> {
       const { model, maxTokens } = request;
       const callId = newSecret();
-      const worst = {
+      const worst: WorstCase = {
         callId,
         price: prices.worstPriceOf(model, inputTokens, maxTokens),
         inputTokens,
         maxTokens,
         leastMaxTokens: wasCutShort ? maxTokens : LEAST_MAX_TOKENS,
       };
-      const reserved = await untilDecided(() => boards.reserveCall(hold, worst), signal);
+      const reserved = await untilDecided(worst, signal);
       switch (reserved.kind) {
         case 'reserved':
           usedShare = reserved.usedShare;

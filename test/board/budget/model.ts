@@ -14,6 +14,7 @@ export interface Request {
   outputNano: number;
   inputTokens: number;
   maxTokens: number;
+  isPatient: boolean;
 }
 
 export type Answer = { kind: 'reserved'; maxTokens: number } | { kind: 'busy' } | { kind: 'exhausted' };
@@ -68,9 +69,9 @@ export class BudgetModel {
       const spent = this.sum(field, ['settled', 'estimated'], of);
       const open = this.sum(field, ['reserved'], of);
       const now = output(cap - spent - open, input, each, request.maxTokens);
-      if (now < least && output(cap - spent, input, each, request.maxTokens) < least)
-        return { kind: 'exhausted' };
-      if (now < least) isBusy = true;
+      const later = output(cap - spent, input, each, request.maxTokens);
+      if (later < least) return { kind: 'exhausted' };
+      if (now < least || (request.isPatient && now < later)) isBusy = true;
       maxTokens = Math.min(maxTokens, now);
     }
     return isBusy ? { kind: 'busy' } : { kind: 'reserved', maxTokens };
@@ -79,7 +80,8 @@ export class BudgetModel {
   end(task: number, attempt: number, isFailure: boolean): void {
     if (isFailure) this.failed.add(`${task}:${attempt}`);
     for (const call of this.calls) {
-      if (call.task === task && call.attempt === attempt && call.state === 'reserved') call.state = 'estimated';
+      if (call.task === task && call.attempt === attempt && call.state === 'reserved')
+        call.state = 'estimated';
     }
   }
 }

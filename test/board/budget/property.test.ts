@@ -15,6 +15,7 @@ const request = fc.record({
   outputNano: fc.integer({ min: 0, max: 30_000 }),
   inputTokens: fc.integer({ min: 0, max: 20_000 }),
   maxTokens: fc.constantFrom(500, 1024, 4096, 8192),
+  isPatient: fc.boolean(),
 });
 const task = fc.nat({ max: TASKS - 1 });
 const step = fc.oneof(
@@ -98,6 +99,7 @@ class Rig {
       inputTokens: wanted.inputTokens,
       maxTokens: wanted.maxTokens,
       leastMaxTokens: 1024,
+      isPatient: wanted.isPatient,
     };
     const answer: Reserved = await boards.reserveCall(this.hold(i), worst);
     expect(answer).toMatchObject(expected);

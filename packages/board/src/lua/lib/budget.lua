@@ -42,14 +42,14 @@ local function output_in(free, cap, wanted)
 end
 
 -- The output that all caps allow; else nil, the cap in the way, and true while only calls under way are in it.
-local function fit(caps, wanted, least)
+-- `isPatient`: also while those are all that is in the way of the whole output.
+local function fit(caps, wanted, least, isPatient)
   local granted, busy = wanted, nil
   for _, cap in ipairs(caps) do
     local most = output_in(cap.most - cap.used - cap.reserved, cap, wanted)
-    if most < least then
-      if output_in(cap.most - cap.used, cap, wanted) < least then return nil, cap, false end
-      busy = cap
-    end
+    local later = output_in(cap.most - cap.used, cap, wanted)
+    if later < least then return nil, cap, false end
+    if most < least or (isPatient and most < later) then busy = cap end
     granted = math.min(granted, most)
   end
   if busy then return nil, busy, true end
