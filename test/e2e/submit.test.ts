@@ -101,9 +101,6 @@ describe('a job that is refused leaves nothing stored', () => {
     ['limits.maxFailures', { goal: 'x', limits: { maxFailures: 1 } }],
     ['limits.jobTimeoutMs', { goal: 'x', limits: { jobTimeoutMs: 60_000 } }],
     ['limits.onLimit', { goal: 'x', limits: { onLimit: 'finish' } }],
-    ['tools (run_command)', { goal: 'x', workspace: { path: EXAMPLES }, tools: ['run_command'] }],
-    ['tasks[0].executor', { tasks: [task({ executor: 'command' })] }],
-    ['tasks[0].command', { tasks: [task({ command: { run: 'true' } })] }],
     ['tasks[0].policy', { tasks: [task({ policy: 'checked' })] }],
     ['tasks[0].outputSchema', { tasks: [task({ outputSchema: {} })] }],
     [

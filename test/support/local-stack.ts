@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { composeApi, createLogger, type RunningApi, startApi } from '@crewboard/api';
 import { type Client, createClient } from '@crewboard/client';
 import { type Environment, type Job, type JobBody, parseEnvironment } from '@crewboard/contracts';
-import { readPriceFile, settingsFrom } from '@crewboard/orchestrator';
+import { readPriceFile, resolveCommandsMode, settingsFrom } from '@crewboard/orchestrator';
 import { startWorker } from '@crewboard/worker';
 import { Redis } from 'ioredis';
 import { startSimulatedModel } from '../../packages/simulated-model/src/index.ts';
@@ -24,6 +24,8 @@ export interface LocalStackOptions {
   worker?: boolean;
   /** Environment variables above the stack's own. */
   variables?: Readonly<Record<string, string>>;
+  /** And above those, of the worker alone. */
+  workerVariables?: Readonly<Record<string, string>>;
 }
 
 export interface Answer {
@@ -70,18 +72,22 @@ async function startTestWorker(environment: Environment, log: Writable): Promise
   const connect = () => new Redis(environment.REDIS_URL ?? '', { maxRetriesPerRequest: null });
   const connections = { boards: connect(), queues: connect(), subscriber: connect() };
   const logger = createLogger('debug', log);
-  const worker = await startWorker(
-    settingsFrom(environment, process.cwd(), readPriceFile(environment, process.cwd())),
-    connections,
-    logger,
-  );
+  const commands = await resolveCommandsMode(environment.CREWBOARD_COMMANDS);
+  const prices = readPriceFile(environment, process.cwd());
+  const settings = settingsFrom(environment, process.cwd(), commands, prices);
+  const worker = await startWorker(settings, connections, logger);
   return async () => {
     await worker.stop();
     for (const connection of Object.values(connections)) connection.disconnect();
   };
 }
 
-async function environmentOf(options: LocalStackOptions, store: TestRedis, modelUrl: string) {
+async function environmentOf(
+  options: LocalStackOptions,
+  store: TestRedis,
+  modelUrl: string,
+  own: Readonly<Record<string, string>> = {},
+) {
   const roots = await Promise.all([EXAMPLES, ...(options.workspaces ?? [])].map((path) => realpath(path)));
   const model =
     options.provider === undefined
@@ -96,6 +102,7 @@ async function environmentOf(options: LocalStackOptions, store: TestRedis, model
     CREWBOARD_WORKSPACES: roots.join(':'),
     ...model,
     ...options.variables,
+    ...own,
   });
 }
 
@@ -156,7 +163,12 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
     startApi({ config: environment, compose: composeApi, logger: createLogger('debug', log.stream) });
   let api: RunningApi = await start();
   const stopWorker =
-    options.worker === false ? async () => {} : await startTestWorker(environment, log.stream);
+    options.worker === false
+      ? async () => {}
+      : await startTestWorker(
+          await environmentOf(options, store, model?.url ?? '', options.workerVariables),
+          log.stream,
+        );
   const clientOf = () => createClient({ baseUrl: api.url, apiKey: API_KEY });
   let client = clientOf();
   return {

@@ -6,6 +6,7 @@ import {
   createEventHub,
   createService,
   readPriceFile,
+  resolveCommandsMode,
   settingsFrom,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
@@ -28,6 +29,8 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
       'REDIS_URL is not set: name a Redis, or start everything with `crewboard up`.',
     );
   }
+  // The API runs none itself, so what was asked for is the workers' to keep.
+  const commands = config.CREWBOARD_COMMANDS ?? (await resolveCommandsMode(undefined));
   const connect = (options: object) => {
     const redis = new Redis(url, options);
     redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
@@ -45,7 +48,7 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   });
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
-  const settings = settingsFrom(config, process.cwd(), readPriceFile(config, process.cwd()));
+  const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   const core = composeCore({ redis, queueConnection, settings, log });
   const hub = createEventHub(reader, core.boards, log);
   return {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { RedisClient } from '@crewboard/board';
 import {
   composeCore,
+  createJobTools,
   type DeliverDependencies,
   followCancels,
   type Log,
@@ -39,6 +40,7 @@ export async function startWorker(
   const core = composeCore({ redis: connections.boards, queueConnection: connections.queues, settings, log });
   const shutdown = new AbortController();
   const running: DeliverDependencies['running'] = new Map();
+  const workTools = createJobTools(settings);
   const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
     for (const { hold, lease } of running.get(jobId) ?? []) {
@@ -54,16 +56,19 @@ export async function startWorker(
       shutdown: shutdown.signal,
       factsOf: core.factsOf,
       callModelOf: modelCalls(settings),
+      workTools,
       workerId,
     },
     providersOf(settings),
     () => connections.queues,
   );
-  log.info({ workerId, providers: providersOf(settings) }, 'worker started');
+  log.info({ workerId, providers: providersOf(settings), commands: settings.commands }, 'worker started');
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
-      const closed = Promise.all(workers.map((worker) => worker.close())).then(() => core.close());
+      const closed = Promise.all(workers.map((worker) => worker.close()))
+        .then(() => workTools.idle())
+        .then(() => core.close());
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());
       await Promise.race([closed, late]);
     },

@@ -2,6 +2,7 @@ export type { AgentEnd, AgentEvent, AgentLimits, AgentOptions, AgentOutcome } fr
 export { createModelCall, type ModelCallOptions } from './anthropic.ts';
 export type { CallBudget, CallSpent, Grant, GrantedCall } from './call-budget.ts';
 export { nanoUsdOf, type WorstPrice, worstPriceOf } from './call-price.ts';
+export { cleanText } from './intake.ts';
 export { runAgent } from './loop.ts';
 export { OUTCOME_UNKNOWN, toMessages } from './messages.ts';
 export {

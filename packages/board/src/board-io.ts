@@ -1,26 +1,36 @@
+import { coalesce } from './coalesce.ts';
 import type { Keyspace } from './keys.ts';
 import { asUnavailable } from './replies.ts';
-import { keysOf, prepareScripts, type RedisClient, type ScriptName } from './scripts.ts';
+import {
+  keysOf,
+  MANY_SCRIPTS,
+  type ManyScript,
+  prepareScripts,
+  type RedisClient,
+  type ScriptArguments,
+  type ScriptName,
+} from './scripts.ts';
 
 /** What every part of the board store works with. */
 export interface BoardIo {
   redis: RedisClient;
   keys: Keyspace;
   /** Runs a script of one board; a Redis that can't be reached or written to becomes `unavailable`. */
-  run(
-    jobId: string,
-    name: ScriptName,
-    args: readonly (string | number)[],
-    journalOf?: string,
-  ): Promise<unknown>;
+  run(jobId: string, name: ScriptName, args: ScriptArguments, journalOf?: string): Promise<unknown>;
   /** Runs plain commands with the same mapping of failures. */
   guard<T>(work: () => Promise<T>): Promise<T>;
 }
 
+const isManyScript = (name: ScriptName): name is ManyScript => MANY_SCRIPTS.some((many) => many === name);
+
 /** Binds `redis` (a connection that the caller owns and closes) to a keyspace. */
 export function boardIo(redis: RedisClient, keys: Keyspace): BoardIo {
-  const runScript = prepareScripts(redis);
+  const scripts = prepareScripts(redis);
   const keyNames = rememberKeyNames(keys);
+  const runCoalesced = coalesce({
+    one: (jobId, name, args) => scripts.one(name, keyNames(jobId, name), args),
+    many: (jobId, name, calls) => scripts.many(name, keyNames(jobId, name), calls),
+  });
   const guard = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -33,7 +43,11 @@ export function boardIo(redis: RedisClient, keys: Keyspace): BoardIo {
     keys,
     guard,
     run: (jobId, name, args, journalOf) =>
-      guard(() => runScript(name, keyNames(jobId, name, journalOf), args)),
+      guard(() =>
+        isManyScript(name)
+          ? runCoalesced(jobId, name, args)
+          : scripts.one(name, keyNames(jobId, name, journalOf), args),
+      ),
   };
 }
 

@@ -65,14 +65,39 @@ function reached(script: string, items: readonly Item[]): Item[] {
 }
 
 /**
- * The text of a script. `keys` are the names of its keys in the order of KEYS; a name that is not among them, in a
- * library function that this script never calls, becomes nil.
+ * The same script for several calls at once: ARGV is the number of arguments of one call, then those of each. Answers
+ * one reply a call, in order; each call sees what the ones before it did.
  */
-export function linkScript(name: string, libraries: readonly string[], keys: readonly string[]): string {
+function forMany(script: string): string {
+  return `local function one(ARGV)
+${script}
+end
+batch = {}
+local width, replies = tonumber(ARGV[1]), {}
+for at = 2, #ARGV, width do
+  local arguments = {}
+  for i = 1, width do arguments[i] = ARGV[at + i - 1] end
+  replies[#replies + 1] = one(arguments)
+end
+end_batch()
+return replies`;
+}
+
+/**
+ * The text of a script. `keys` are the names of its keys in the order of KEYS; a name that is not among them, in a
+ * library function that this script never calls, becomes nil. `many`: the form that takes several calls at once.
+ */
+export function linkScript(
+  name: string,
+  libraries: readonly string[],
+  keys: readonly string[],
+  many = false,
+): string {
   const constants = new Map<string, string>();
   const items = libraries.flatMap((library) => itemsOf(takeConstants(readLua(`lib/${library}`), constants)));
   const script = takeConstants(readLua(name), constants);
-  const text = [...reached(script, items).map((item) => item.text), script].join('\n');
+  const body = many ? forMany(script) : script;
+  const text = [...reached(body, items).map((item) => item.text), body].join('\n');
   return text.replace(TOKENS, (token) => {
     const key = /^([a-z]+)Key$/.exec(token)?.[1];
     if (key === undefined) return constants.get(token) ?? token;

@@ -113,10 +113,14 @@ export const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
 
 export type RedisClient = Redis | Cluster;
 
-/** A script's whole text. */
-export function scriptSource(name: ScriptName): string {
+/** Scripts that a busy worker calls most; calls of one board that meet go to Redis as one. */
+export const MANY_SCRIPTS = ['claim', 'submit'] as const satisfies ScriptName[];
+export type ManyScript = (typeof MANY_SCRIPTS)[number];
+
+/** A script's whole text; `many`: in the form that takes several calls at once. */
+export function scriptSource(name: ScriptName, many = false): string {
   const { libraries, keys } = SCRIPTS[name];
-  return linkScript(name, libraries, keys);
+  return linkScript(name, libraries, keys, many);
 }
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
@@ -126,26 +130,34 @@ export function keysOf(name: ScriptName): readonly (BoardKey | 'journal')[] {
   return SCRIPTS[name].keys;
 }
 
-/** Runs one script with the names of its keys, in the order of {@link keysOf}. */
-export type RunScript = (
-  name: ScriptName,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-) => Promise<unknown>;
+/** Runs scripts with the names of their keys, in the order of {@link keysOf}. */
+export interface ScriptRunner {
+  one(name: ScriptName, keys: readonly string[], args: ScriptArguments): Promise<unknown>;
+  /** Several calls at once, all with the same number of arguments; answers a list of their replies. */
+  many(name: ManyScript, keys: readonly string[], calls: readonly ScriptArguments[]): Promise<unknown>;
+}
+
+export type ScriptArguments = readonly (string | number)[];
+
+interface Script {
+  text: string;
+  sha: string;
+}
+
+function prepare(name: ScriptName, many: boolean): Script {
+  const text = scriptSource(name, many);
+  return { text, sha: sha1(text) };
+}
 
 /**
  * Prepares all scripts for `redis`. Each call is EVALSHA with one array of arguments (a spread of many thousand
  * overflows the stack) and falls back to EVAL when the server has lost the script (SCRIPT FLUSH, restart).
  */
-export function prepareScripts(redis: RedisClient): RunScript {
-  const sources = new Map<ScriptName, { text: string; sha: string }>();
-  for (const name of SCRIPT_NAMES) {
-    const text = scriptSource(name);
-    sources.set(name, { text, sha: sha1(text) });
-  }
-  return async (name, keys, args) => {
-    const script = sources.get(name);
-    if (script === undefined) throw new Error(`no script ${name}`);
+export function prepareScripts(redis: RedisClient): ScriptRunner {
+  const single = new Map(SCRIPT_NAMES.map((name) => [name, prepare(name, false)]));
+  const multiple = new Map(MANY_SCRIPTS.map((name) => [name, prepare(name, true)]));
+  const run = async (script: Script | undefined, keys: readonly string[], args: ScriptArguments) => {
+    if (script === undefined) throw new Error('no such script');
     const rest = [keys.length, ...keys, ...args];
     try {
       return await redis.call('evalsha', [script.sha, ...rest]);
@@ -153,5 +165,9 @@ export function prepareScripts(redis: RedisClient): RunScript {
       if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
       return redis.call('eval', [script.text, ...rest]);
     }
+  };
+  return {
+    one: (name, keys, args) => run(single.get(name), keys, args),
+    many: (name, keys, calls) => run(multiple.get(name), keys, [calls[0]?.length ?? 0, ...calls.flat()]),
   };
 }

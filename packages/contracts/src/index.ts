@@ -1,6 +1,6 @@
 export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
 export { isoTime } from './clock.ts';
-export { Environment, parseEnvironment } from './environment.ts';
+export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
 export {
   CrewboardError,
   ERROR_STATUS,

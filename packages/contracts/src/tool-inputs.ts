@@ -138,8 +138,10 @@ export const SearchFilesInput = z.strictObject({
   glob: requiredText(1024).optional(),
   limit: z.number().int().min(1).max(1000).optional(),
 });
-export const WriteFileInput = z.strictObject({ path, content: z.string() });
-export const EditFileInput = z.strictObject({ path, find: z.string().min(1), replace: z.string() });
+/** Bounded by the tool in bytes; a lone surrogate has no bytes in UTF-8. */
+const fileText = z.string().refine((text) => text.isWellFormed(), 'must not contain a lone surrogate');
+export const WriteFileInput = z.strictObject({ path, content: fileText });
+export const EditFileInput = z.strictObject({ path, find: fileText.min(1), replace: fileText });
 export const RunCommandInput = z.strictObject({
   command: requiredText(16_384),
   timeoutMs: z.number().int().min(1).max(86_400_000).optional(),

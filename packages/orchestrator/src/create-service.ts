@@ -12,6 +12,7 @@ import {
 } from '@crewboard/contracts';
 import { cancelPublisher } from './cancel-channel.ts';
 import { claimService } from './claim-service.ts';
+import { refuseUnfitCommands } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -120,6 +121,10 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
       for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
+      refuseUnfitCommands(
+        { tasks },
+        { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
+      );
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');
       refuseUnpriced(

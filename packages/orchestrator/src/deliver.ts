@@ -1,25 +1,56 @@
 import type { ModelCall } from '@crewboard/agent';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
-import { type AttemptDependencies, runAttempt } from './attempt.ts';
+import { type AttemptDependencies, type RunAgentOnce, type RunningAttempt, runAttempt } from './attempt.ts';
+import { needsCommands, prepareGivingBack } from './command/give-back.ts';
+import { prepareCommand } from './command/run-command-task.ts';
 import type { JobFacts } from './job-facts.ts';
 import { prepareLead } from './lead/run-lead.ts';
 import type { Delivery } from './queues.ts';
 import type { Provider } from './settings.ts';
 import { prepareSubAgent } from './sub-agent/run-sub-agent.ts';
+import type { WorkTools } from './work-tools.ts';
 
 export interface DeliverDependencies extends AttemptDependencies {
   factsOf: (jobId: string) => Promise<JobFacts>;
   callModelOf: (provider: Provider) => ModelCall;
+  workTools: WorkTools;
   /** Names this worker as an owner. */
   workerId: string;
+}
+
+/** `elsewhere`: not claimed, because only a worker with the job's model can do it. */
+export type Delivered = 'over' | 'elsewhere';
+
+/** Chooses what runs a claimed task, and prepares it. */
+async function prepare(
+  { boards, settings, log, callModelOf, workTools }: DeliverDependencies,
+  facts: JobFacts,
+  attempt: RunningAttempt,
+): Promise<RunAgentOnce> {
+  const { task } = attempt.claimed;
+  const isLead = task.id === facts.lead;
+  if (!isLead && settings.commands === 'off' && needsCommands(facts.spec, task)) {
+    return prepareGivingBack(boards, settings.parkMs, attempt);
+  }
+  if (!isLead && task.executor === 'command') return prepareCommand({ boards, workTools }, facts, attempt);
+  const agent = { boards, settings, log, callModel: callModelOf(facts.spec.provider), workTools };
+  return isLead ? prepareLead(agent, facts, attempt) : prepareSubAgent(agent, facts, attempt);
 }
 
 /**
  * Carries out one delivery of the queue: claims the task by its ID and, if the claim is ours, runs the attempt to its
  * end. A delivery that comes twice, late, or for a task that somebody else holds is dropped: the board decides.
  */
-export function createDeliver(dependencies: DeliverDependencies): (delivery: Delivery) => Promise<void> {
-  const { boards, settings, log, factsOf, callModelOf, workerId } = dependencies;
+export function createDeliver(dependencies: DeliverDependencies): (delivery: Delivery) => Promise<Delivered> {
+  const { boards, settings, log, factsOf, workerId } = dependencies;
+
+  /** A worker without the job's model runs its commands, and leaves the rest to others. */
+  async function isForOthers({ jobId, taskId }: Delivery, { spec, lead }: JobFacts): Promise<boolean> {
+    if (settings.providers[spec.provider] !== undefined) return false;
+    if (taskId === lead) return true;
+    const [task] = await boards.readTasks(jobId, [taskId], false);
+    return task !== undefined && task.executor !== 'command';
+  }
 
   async function claim({ jobId, taskId, attempt }: Delivery, isLead: boolean) {
     try {
@@ -44,15 +75,16 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
       if (error instanceof CrewboardError && error.code === 'not_found') return undefined;
       throw error;
     });
-    if (facts === undefined) return;
+    if (facts === undefined) return 'over';
+    if (await isForOthers(delivery, facts)) return 'elsewhere';
     const isLead = taskId === facts.lead;
     const claimSentAt = performance.now();
     const claimed = await claim(delivery, isLead);
-    if (claimed === undefined) return;
+    if (claimed === undefined) return 'over';
     const hold = { jobId, taskId, token: claimed.token };
-    const prepare = isLead ? prepareLead : prepareSubAgent;
     await runAttempt(dependencies, claimed, hold, claimSentAt, (attempt) =>
-      prepare({ boards, settings, log, callModel: callModelOf(facts.spec.provider) }, facts, attempt),
+      prepare(dependencies, facts, attempt),
     );
+    return 'over';
   };
 }

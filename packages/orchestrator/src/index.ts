@@ -1,3 +1,4 @@
+export { resolveCommandsMode } from '@crewboard/tools';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { type Core, composeCore } from './core.ts';
@@ -19,4 +20,5 @@ export type {
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
+export { createJobTools, type WorkTools } from './work-tools.ts';
 export { startQueueWorkers } from './workers.ts';

@@ -16,8 +16,6 @@ function refuse(path: string, instead: string): never {
 
 /** Refuses what of a task is not carried out yet; `path` names it in the error. */
 export function refuseLaterTaskFields(task: NewTask, path: string): void {
-  if (task.executor === 'command') refuse(`${path}.executor`, 'use "agent", "external" or "human"');
-  if (task.command !== undefined) refuse(`${path}.command`, 'leave it out');
   if (task.policy === 'checked') refuse(`${path}.policy`, 'use "none", "evidence" or "approved"');
   if (task.outputSchema !== undefined) refuse(`${path}.outputSchema`, 'state the form in instructions');
   if (task.acceptance?.some((item) => item.check !== undefined)) {
@@ -36,7 +34,5 @@ export function refuseLaterJobFields(body: JobBody): void {
   for (const name of ['maxFailures', 'jobTimeoutMs'] as const) {
     if (body.limits?.[name] !== undefined) refuse(`limits.${name}`, 'leave it out');
   }
-  const later = body.tools?.find((tool) => !['read_file', 'list_files', 'search_files'].includes(tool));
-  if (later !== undefined) refuse(`tools (${later})`, 'use read_file, list_files and search_files');
   for (const [i, task] of (body.tasks ?? []).entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
 }

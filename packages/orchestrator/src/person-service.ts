@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
 import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
+import { isAboutCommand, refuseUnfitCommand } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { refuseLaterTaskFields } from './later.ts';
@@ -59,6 +60,12 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'edit');
       refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
+      if (isAboutCommand(patch)) {
+        refuseUnfitCommand({ ...task, ...patch }, 'the task', {
+          commands: settings.commands,
+          hasWorkspace: state.spec.workspace !== undefined,
+        });
+      }
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
       const { models, limits, provider } = state.spec;

@@ -1,6 +1,5 @@
 import { type AgentOptions, createModelCall, type ModelCall, runAgent } from '@crewboard/agent';
-import { CrewboardError, type JobSpec, type Tool } from '@crewboard/contracts';
-import { createFileTools, openWorkspace } from '@crewboard/tools';
+import { CrewboardError, type JobSpec } from '@crewboard/contracts';
 import type { Log } from './log.ts';
 import type { Provider, Settings } from './settings.ts';
 
@@ -20,13 +19,6 @@ export function modelCalls(settings: Settings): (provider: Provider) => ModelCal
     calls.set(provider, call);
     return call;
   };
-}
-
-/** The file tools that a job allows, confined to its workspace; none without one. */
-export async function workTools(spec: JobSpec, settings: Settings): Promise<Tool[]> {
-  if (spec.workspace === undefined) return [];
-  const workspace = await openWorkspace({ root: spec.workspace.path, deniedPaths: [settings.dataDir] });
-  return createFileTools(workspace, spec.tools);
 }
 
 /** The limits of one attempt: those of its task before those of the job. */

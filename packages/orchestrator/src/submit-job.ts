@@ -13,6 +13,7 @@ import {
   type SubmitAnswer,
   type WorkToolName,
 } from '@crewboard/contracts';
+import { refuseUnfitCommands } from './command-tasks.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
 import { leadModels, modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
@@ -77,6 +78,10 @@ async function specOf(
   settings: Settings,
 ): Promise<JobSpec> {
   refuseLaterJobFields(body);
+  refuseUnfitCommands(
+    { tools: body.tools, tasks: body.tasks ?? [] },
+    { commands: settings.commands, hasWorkspace: body.workspace !== undefined },
+  );
   const limits = limitsOf(body);
   const provider = defaultProvider(settings);
   if (provider === undefined && (body.goal !== undefined || needsModel(body.tasks ?? []))) {

@@ -1,6 +1,18 @@
+export {
+  type CommandRunner,
+  type CommandRunnerOptions,
+  createCommandRunner,
+} from './commands/command-runner.ts';
+export { resolveCommandsMode } from './commands/probe.ts';
+export type { CommandBounds, CommandEnd } from './commands/run-launched.ts';
+export { createEditFileTool } from './edit-file.ts';
+export { createFileLocks, type FileLocks } from './file-locks.ts';
 export { createFileTools, READ_ONLY_FILE_TOOLS } from './file-tools.ts';
 export { createListFilesTool } from './list-files.ts';
 export { createReadFileTool } from './read-file.ts';
+export { createRunCommandTool, endInWords } from './run-command.ts';
 export type { SearchBounds } from './search.ts';
 export { createSearchFilesTool } from './search-files.ts';
+export { createWorkTools, type WorkToolOptions } from './work-tools.ts';
 export { openWorkspace, type Workspace } from './workspace.ts';
+export { createWriteFileTool } from './write-file.ts';

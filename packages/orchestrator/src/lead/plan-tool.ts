@@ -35,6 +35,8 @@ export function createBoardPlanTool(
   hold: Hold,
   by: Actor,
   maxAttempts: number,
+  /** Throws for operations that plan commands which may not be planned. */
+  checkCommands: (ops: readonly PlanOp[]) => Promise<void>,
 ): Tool<BoardPlanInput> {
   return {
     name: 'board_plan',
@@ -56,6 +58,7 @@ export function createBoardPlanTool(
         );
       }
       const batch = toBatch(ops);
+      await checkCommands(ops);
       const lead = { token: hold.token, requestId };
       const planned = await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead });
       const created: Record<string, string> = {};

@@ -3,10 +3,11 @@ import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
 import { createCallBudget } from '../call-budget.ts';
+import { leadCommandRules } from '../command-tasks.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import { pricesOf } from '../prices.ts';
-import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
+import { limitsFor, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
@@ -43,7 +44,7 @@ async function newsFor(
 
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */
 export async function prepareLead(
-  { boards, settings, log, callModel }: AgentDependencies,
+  { boards, settings, log, callModel, workTools }: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed }: RunningAttempt,
 ): Promise<RunAgentOnce> {
@@ -51,8 +52,15 @@ export async function prepareLead(
   const deliveries = createDeliveries();
   const by: Actor = { kind: 'lead', id: task.owner?.id ?? 'lead' };
   const tools: Tool[] = [
-    ...(await workTools(spec, settings)),
-    createBoardPlanTool(boards, hold, by, spec.limits.maxAttempts),
+    // A lead looks; what is to be changed or run is a task's.
+    ...(await workTools.toolsOf(spec)).filter((tool) => tool.readOnly),
+    createBoardPlanTool(
+      boards,
+      hold,
+      by,
+      spec.limits.maxAttempts,
+      leadCommandRules(boards, spec, settings.commands),
+    ),
     createBoardResolveTool(boards, hold, by, spec.limits.maxAttempts),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),

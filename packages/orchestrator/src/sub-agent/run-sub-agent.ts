@@ -9,8 +9,9 @@ import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
 import { pricesOf } from '../prices.ts';
-import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
+import { limitsFor, runLogged } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
+import type { WorkTools } from '../work-tools.ts';
 import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
 import { createBoardNoteTool, createChecklistTool } from './progress-tools.ts';
 import { SUB_AGENT_SYSTEM, taskBlock, taskOpening } from './prompt.ts';
@@ -26,11 +27,12 @@ export interface AgentDependencies {
   settings: Settings;
   log: Log;
   callModel: ModelCall;
+  workTools: WorkTools;
 }
 
 /** Prepares the run of a claimed task: its tools, its first message, its journal. */
 export async function prepareSubAgent(
-  { boards, settings, log, callModel }: AgentDependencies,
+  { boards, settings, log, callModel, workTools }: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed }: RunningAttempt,
 ): Promise<RunAgentOnce> {
@@ -38,7 +40,7 @@ export async function prepareSubAgent(
   const shown = followShownTask(boards, hold, task);
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
   const tools: Tool[] = [
-    ...(await workTools(spec, settings)),
+    ...(await workTools.toolsOf(spec)),
     createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),

@@ -92,6 +92,20 @@ local function push(list, a, b)
   list[#list + 1] = b
 end
 
+-- Appends to the lists of dependents; those of tasks that the batch itself adds are new.
+local function write_edges(edges, isFresh)
+  local lists = {}
+  for id, list in pairs(edges) do
+    local earlier = not isFresh[id] and redis.call('HGET', edgesKey, id) or ''
+    push(lists, id, earlier .. table.concat(list))
+    if #lists >= 1000 then
+      write_block('HSET', edgesKey, lists)
+      lists = {}
+    end
+  end
+  write_block('HSET', edgesKey, lists)
+end
+
 -- Writes the fresh tasks of a checked plan; ARGV[textAt + 2 * i] and the one after it are the texts of header i
 -- (1-based). Saves neither the board nor dispatches.
 local function apply_adds(B, plan, by, textAt)
@@ -142,9 +156,7 @@ local function apply_adds(B, plan, by, textAt)
     write_block('HSET', unmetKey, unmets)
     write_block('HSET', depsKey, deps)
   end
-  for id, list in pairs(edges) do
-    redis.call('HSET', edgesKey, id, (redis.call('HGET', edgesKey, id) or '') .. table.concat(list))
-  end
+  write_edges(edges, plan.isFresh)
   if B[STATUS] == 'planning' and #fresh > 0 then
     B[STATUS] = 'running'
     emit('job.running', '', nil, by)

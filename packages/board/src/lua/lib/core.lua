@@ -85,13 +85,21 @@ local function unpack_board(packed)
   return B
 end
 
+-- In a script that takes several calls at once (lua-source.ts), what they share: the board's record is read once and
+-- written at their end, and the window is filled then. Else nil.
+local batch
+
 -- Returns the board record and the task's, either nil when absent.
 local function load(id)
+  if batch and batch.board then return batch.board, unpack_record(redis.call('HGET', hotKey, id)) end
   local packed = redis.call('HMGET', hotKey, '@', id)
-  return unpack_board(packed[1]), unpack_record(packed[2])
+  local B = unpack_board(packed[1])
+  if batch then batch.board = B end
+  return B, unpack_record(packed[2])
 end
 
 local function load_board()
+  if batch and batch.board then return batch.board end
   return unpack_board(redis.call('HGET', hotKey, '@'))
 end
 
@@ -100,6 +108,10 @@ local function load_task(id)
 end
 
 local function save_board(B)
+  if batch then
+    batch.isChanged = true
+    return
+  end
   redis.call('HSET', hotKey, '@', cmsgpack.pack(B))
 end
 
@@ -108,6 +120,10 @@ local function save_task(id, T)
 end
 
 local function save(B, id, T)
+  if batch then
+    batch.isChanged = true
+    return save_task(id, T)
+  end
   redis.call('HSET', hotKey, '@', cmsgpack.pack(B), id, cmsgpack.pack(T))
 end
 

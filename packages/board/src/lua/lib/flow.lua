@@ -58,9 +58,32 @@ local function room(B)
   return B[MAX_PARALLEL] - redis.call('ZCARD', windowKey)
 end
 
--- Fills the window with ready tasks, first by priority, then by number; each gets an outbox entry. It reads tasks
--- from Redis: a script saves the task it holds before it calls this.
+-- Puts ready tasks into the window, each with an outbox entry.
+local function queue_tasks(B, ids)
+  local hot, scores, window = {}, {}, {}
+  for n, packed in ipairs(redis.call('HMGET', hotKey, unpack(ids))) do
+    local id, T, at = ids[n], cmsgpack.unpack(packed), n * 2 - 1
+    T[DISPATCH] = T[DISPATCH] + 1
+    count(B, T[CODE], -1)
+    count(B, QUEUED, 1)
+    T[CODE] = QUEUED
+    hot[at], hot[at + 1] = id, cmsgpack.pack(T)
+    scores[at], scores[at + 1] = int(QUEUED * BAND + T[NUMBER]), id
+    window[at], window[at + 1] = int(now()), id
+    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH])
+  end
+  redis.call('HSET', hotKey, unpack(hot))
+  redis.call('ZADD', indexKey, unpack(scores))
+  redis.call('ZADD', windowKey, unpack(window))
+end
+
+-- Fills the window with ready tasks, first by priority, then by number. It reads tasks from Redis: a script saves the
+-- task it holds before it calls this. In a batch that happens once, at its end.
 local function dispatch(B)
+  if batch then
+    batch.mayDispatch = true
+    return
+  end
   local ready = 0
   for code = READY, READY + 4 do ready = ready + B[COUNTS + code] end
   if ready == 0 then return end
@@ -68,15 +91,16 @@ local function dispatch(B)
   if free <= 0 then return end
   local most = math.min(free, DISPATCH_MOST)
   local ids = redis.call('ZRANGEBYSCORE', indexKey, '-inf', '(' .. int(QUEUED * BAND), 'LIMIT', 0, most)
-  for _, id in ipairs(ids) do
-    local T = load_task(id)
-    T[DISPATCH] = T[DISPATCH] + 1
-    recode(B, id, T, QUEUED)
-    redis.call('ZADD', windowKey, int(now()), id)
-    save_task(id, T)
-    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH])
-  end
+  if #ids > 0 then queue_tasks(B, ids) end
   if #ids == most and free > most then hand_on('dispatch', '', 0, 0) end
+end
+
+-- Does what the calls of a batch have left to its end.
+local function end_batch()
+  local done = batch
+  batch = nil
+  if done.mayDispatch then dispatch(done.board) end
+  if done.isChanged then save_board(done.board) end
 end
 
 -- Puts the lead (pending) into its queue.
@@ -220,20 +244,57 @@ local function settle_down(B, id, T, because)
   news(B, event, false)
 end
 
--- Moves one edge of a dependent from one state to another; the dependent's readiness follows.
-local function move_edge(B, dependent, from, to, because)
-  local by = UNITS[to] - UNITS[from]
-  local unmet = redis.call('HINCRBY', unmetKey, dependent, int(by))
-  if kind_of(unmet - by) == kind_of(unmet) then return end
-  local T = load_task(dependent)
-  if not is_pending(T[CODE]) then return end
+-- The code that a pending task gets by its new unmet count, or nil when it keeps its own.
+local function turned_code(T, unmet)
+  if not is_pending(T[CODE]) then return nil end
   local code = rest_code(T, unmet)
-  if code == T[CODE] or (T[CODE] == QUEUED and code <= READY + 4) then return end
-  if T[CODE] == QUEUED then redis.call('ZREM', windowKey, dependent) end
-  if T[CODE] == SCHEDULED then redis.call('ZREM', dueKey, dependent) end
-  recode(B, dependent, T, code)
-  save_task(dependent, T)
-  settle_down(B, dependent, T, because)
+  if code == T[CODE] or (T[CODE] == QUEUED and code <= READY + 4) then return nil end
+  return code
+end
+
+-- Adds `by[n]` to the unmet counter of `dependents[n]`, each of them once. Returns those that this may turn, and
+-- their counters: one command for all, since a slice has many.
+local function count_unmet(dependents, by)
+  local unmets, written, turning, open = redis.call('HMGET', unmetKey, unpack(dependents)), {}, {}, {}
+  for n, dependent in ipairs(dependents) do
+    local before = tonumber(unmets[n] or 0)
+    local unmet = before + by[n]
+    written[n * 2 - 1], written[n * 2] = dependent, int(unmet)
+    if kind_of(before) ~= kind_of(unmet) then
+      turning[#turning + 1] = dependent
+      open[#open + 1] = unmet
+    end
+  end
+  redis.call('HSET', unmetKey, unpack(written))
+  return turning, open
+end
+
+-- Moves edges to `dependents`; their readiness follows.
+local function move_edges(B, dependents, by, because)
+  if #dependents == 0 then return end
+  local turning, open = count_unmet(dependents, by)
+  if #turning == 0 then return end
+  local packed = redis.call('HMGET', hotKey, unpack(turning))
+  local hot, scores, turned = {}, {}, {}
+  for n, dependent in ipairs(turning) do
+    local T = cmsgpack.unpack(packed[n])
+    local code = turned_code(T, open[n])
+    if code then
+      if T[CODE] == QUEUED then redis.call('ZREM', windowKey, dependent) end
+      if T[CODE] == SCHEDULED then redis.call('ZREM', dueKey, dependent) end
+      count(B, T[CODE], -1)
+      count(B, code, 1)
+      T[CODE] = code
+      local at = #hot
+      hot[at + 1], hot[at + 2] = dependent, cmsgpack.pack(T)
+      scores[at + 1], scores[at + 2] = int(code * BAND + T[NUMBER]), dependent
+      if code == SCHEDULED or code == UNREACHABLE then turned[#turned + 1] = { dependent, T } end
+    end
+  end
+  if #hot == 0 then return end
+  redis.call('HSET', hotKey, unpack(hot))
+  redis.call('ZADD', indexKey, unpack(scores))
+  for _, each in ipairs(turned) do settle_down(B, each[1], each[2], because) end
 end
 
 -- Sets the edges of `id`'s dependents from `start` (0-based) to its state now, at most SLICE of them.
@@ -244,14 +305,18 @@ local function settle_from(B, id, code, start)
   local total = #edges / 12
   local stop = math.min(total, start + edgesLeft)
   edgesLeft = edgesLeft - (stop - start)
-  local parts = {}
+  local parts, moved, by = {}, {}, {}
   for i = start, stop - 1 do
     local at = i * 12 + 1
     local dependent, condition, state = edges:sub(at, at + 9), edges:sub(at + 10, at + 10), edges:sub(at + 11, at + 11)
     local wanted = edge_state(code, condition)
-    if wanted ~= state then move_edge(B, dependent, state, wanted, id) end
+    if wanted ~= state then
+      moved[#moved + 1] = dependent
+      by[#by + 1] = UNITS[wanted] - UNITS[state]
+    end
     parts[#parts + 1] = dependent .. condition .. wanted
   end
+  move_edges(B, moved, by, id)
   redis.call('HSET', edgesKey, id, edges:sub(1, start * 12) .. table.concat(parts) .. edges:sub(stop * 12 + 1))
   return stop < total and stop or nil
 end

@@ -1,0 +1,20 @@
+import { startTestRedis } from '../test/support/redis-server.ts';
+import { boardRun, rawRun } from './queue-run.ts';
+import { median, report } from './support.ts';
+
+/** A fan of no-op tasks through board, outbox and queue, over as many no-op jobs of BullMQ alone; alternating rounds. */
+const ROUNDS = Number(process.argv[3] ?? 5);
+const counts = process.argv[2] === undefined ? [1000, 10_000] : [Number(process.argv[2])];
+
+const server = await startTestRedis();
+await rawRun(server.url, 1000);
+for (const count of counts) {
+  const tasks = Array.from({ length: count }, (_, i) => ({ title: `Task ${i}` }));
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const ours = await boardRun(server.url, tasks);
+    ratios.push(ours / (await rawRun(server.url, count)));
+  }
+  report(`fan of ${count} no-op tasks over raw BullMQ`, median(ratios), '<= 1.4', ratios);
+}
+await server.stop();

@@ -1,0 +1,56 @@
+import { parseArgs } from 'node:util';
+import { startChaosModel } from '../chaos/model.ts';
+import { type Played, play } from '../chaos/play.ts';
+import { randomOf } from '../chaos/random.ts';
+import { scheduleOf } from '../chaos/schedule.ts';
+import { openChaosStack } from '../chaos/stack.ts';
+
+/**
+ * Plays fault schedules over real processes: `npm run chaos -- --seed 1 --count 30`. One seed is one job; the stack
+ * stays up between seeds. Prints a line a seed; ends with 1 when an invariant broke, and says how to play it again.
+ */
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '1' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const first = Number(values.seed);
+const count = Number(values.count);
+
+const say = (text: string) => process.stdout.write(`${text}\n`);
+
+function tell({ seed, status, ms, ends, faults }: Played): void {
+  say(`seed ${seed}: ${status}, ${ms} ms${faults.length === 0 ? '' : `, BROKEN`}`);
+  for (const [end, times] of Object.entries(ends)) say(`  ${times} ${end}`);
+  for (const fault of faults) say(`  ${fault}`);
+}
+
+const sceneOf = (seed: number) => ({
+  schedule: scheduleOf(seed),
+  random: randomOf(seed + 1),
+  isStormy: true,
+});
+let scene = sceneOf(first);
+const model = await startChaosModel(() => scene);
+const stack = await openChaosStack(model.url);
+const broken: number[] = [];
+const begun = performance.now();
+for (let seed = first; seed < first + count; seed++) {
+  scene = sceneOf(seed);
+  if (values.verbose) say(JSON.stringify(scene.schedule));
+  const played = await play(stack, scene.schedule, scene);
+  // The tool that is not there is called on purpose.
+  played.faults.push(...model.takeViolations().filter((line) => !line.includes('no_such_tool')));
+  tell(played);
+  if (played.faults.length > 0) broken.push(seed);
+  model.requests.length = 0;
+}
+await stack[Symbol.asyncDispose]();
+await model.stop();
+say(`${count - broken.length} of ${count} seeds held, ${Math.round((performance.now() - begun) / 1000)} s`);
+if (broken.length > 0) {
+  say(`play again with: npm run chaos -- --verbose --seed ${broken[0]}`);
+  process.exitCode = 1;
+}
