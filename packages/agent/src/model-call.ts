@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlock, Usage } from '@crewboard/contracts';
-import type { CallSpent } from './call-budget.ts';
+import type { CallSpent } from './call-spent.ts';
 
 /** One request to the Messages API, as the loop builds it. */
 export interface ModelRequest {

@@ -1,5 +1,5 @@
 import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
-import type { CallSpent } from './call-budget.ts';
+import type { CallSpent } from './call-spent.ts';
 import { cleanText } from './intake.ts';
 import { ModelCallError, type ModelCallErrorKind } from './model-call.ts';
 

@@ -1,6 +1,6 @@
 import type { ContentBlock, Usage } from '@crewboard/contracts';
 import { z } from 'zod';
-import type { CallSpent } from './call-budget.ts';
+import type { CallSpent } from './call-spent.ts';
 import type { ModelReply } from './model-call.ts';
 
 const count = z.number().int().nonnegative().nullish();
