@@ -57,8 +57,10 @@ const CALLS: Record<string, (boards: Boards, jobId: string) => Promise<unknown>>
       jobId,
       TASK,
       { token: 't', version: 1 },
-      { passed: true, reason: '', evidence: [], delayMs: 0 },
+      { passed: true, reason: '', evidence: [], delayMs: 0, told: { passed: true, checks: [] } },
     ),
+  releaseChecks: (boards, jobId) => boards.releaseChecks({ jobId, taskId: TASK, token: 't' }, 0, ''),
+  reviewOf: (boards, jobId) => boards.reviewOf(jobId, TASK),
   finishJob: (boards, jobId) =>
     boards.finishJob({ jobId, taskId: TASK, token: '1-s' }, 'r', { summary: '' }, []),
   appendJournal: async (boards, jobId) => {

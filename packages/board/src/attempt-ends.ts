@@ -43,9 +43,13 @@ export function attemptEnds(io: BoardIo) {
         evidence: result.evidence.length > 0 ? result.evidence : undefined,
       });
       const stored = Object.keys(output).length === 0 ? '' : JSON.stringify(output);
-      const args = [hold.taskId, hold.token, requestId, version, outcome, stored, then];
+      const args = [hold.taskId, hold.token, requestId, version, outcome, stored];
+      const run = () =>
+        then === 'checks'
+          ? io.run(hold.jobId, 'submit_checks', args)
+          : io.run(hold.jobId, 'submit', [...args, then]);
       const reply = await withChangedSince(io, hold, version, async () =>
-        parseReply(await io.run(hold.jobId, 'submit', args), VersionReply),
+        parseReply(await run(), VersionReply),
       );
       return { version: reply[1], already: reply[0] === 'already' };
     },

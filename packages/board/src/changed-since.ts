@@ -28,7 +28,8 @@ export async function explainStale(
   if (typeof taskId !== 'string' || version === undefined) throw error;
   const events = await readTaskEvents(io, jobId, taskId, EVENTS_LOOKED_AT);
   const changedSince: FieldChange[] = events
-    .filter((event) => (event.version ?? 0) > version)
+    // An event at the version of the one before it, such as a note, has changed nothing.
+    .filter((event, i) => (event.version ?? 0) > Math.max(version, events[i - 1]?.version ?? 0))
     .flatMap((event) => {
       const fields = event.type === 'task.edited' ? event.data?.fields : ['status'];
       return (Array.isArray(fields) ? fields : ['status']).map((field) => ({

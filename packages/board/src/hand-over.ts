@@ -6,7 +6,7 @@ import { parseReply } from './replies.ts';
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
   id: string;
-  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'wind_up';
+  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks' | 'wind_up';
   taskId: string;
   attempt: number;
   dispatch: number;
@@ -14,7 +14,7 @@ export interface OutboxEntry {
 
 const OutboxFields = z.object({
   v: z.coerce.number().int().min(1).max(1),
-  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'wind_up']),
+  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'checks', 'wind_up']),
   task: z.string(),
   attempt: z.coerce.number().int(),
   dispatch: z.coerce.number().int(),
@@ -29,9 +29,25 @@ const SweepReply = z.union([
     z.number(),
     z.number(),
     z.array(z.union([z.string(), z.number()])),
+    z.array(z.union([z.string(), z.number()])),
   ]),
   z.tuple([z.enum(['recent', 'none'])]),
 ]);
+
+/** A task whose queue job must be looked up. */
+export interface StaleTask {
+  taskId: string;
+  attempt: number;
+  dispatch: number;
+}
+
+function staleTasks(flat: readonly (string | number)[]): StaleTask[] {
+  const stale: StaleTask[] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3) {
+    stale.push({ taskId: String(flat[i]), attempt: Number(flat[i + 1]), dispatch: Number(flat[i + 2]) });
+  }
+  return stale;
+}
 
 export type Sweep =
   | { kind: 'recent' | 'none' }
@@ -43,7 +59,9 @@ export type Sweep =
       hold: boolean;
       outbox: number;
       /** Queued longer than staleMs: their queue jobs must be looked up. */
-      stale: { taskId: string; attempt: number; dispatch: number }[];
+      stale: StaleTask[];
+      /** Submitted tasks whose checks no runner has: likewise. */
+      reviews: StaleTask[];
     };
 
 /** Tasks that one cancel slice ends at most. */
@@ -70,7 +88,7 @@ export function handOver(io: BoardIo) {
       await io.guard(() => io.redis.xdel(io.keys.board(jobId, 'outbox'), ...ids));
     },
 
-    /** Carries out an entry that concerns only the board itself (all but `enqueue`). */
+    /** Carries out an entry that concerns only the board itself (all but `enqueue` and `checks`). */
     async carryOut(jobId: string, entry: OutboxEntry): Promise<void> {
       if (entry.kind === 'settle') parseReply(await io.run(jobId, 'settle_slice', [entry.taskId]), Word);
       else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);
@@ -90,11 +108,7 @@ export function handOver(io: BoardIo) {
         SweepReply,
       );
       if (reply[0] !== 'ok') return { kind: reply[0] };
-      const [, status, ended, ageMs, hold, outbox, flat] = reply;
-      const stale = [];
-      for (let i = 0; i + 2 < flat.length; i += 3) {
-        stale.push({ taskId: String(flat[i]), attempt: Number(flat[i + 1]), dispatch: Number(flat[i + 2]) });
-      }
+      const [, status, ended, ageMs, hold, outbox, stale, reviews] = reply;
       return {
         kind: 'swept',
         status,
@@ -102,7 +116,8 @@ export function handOver(io: BoardIo) {
         ageMs,
         hold: hold === 1,
         outbox,
-        stale,
+        stale: staleTasks(stale),
+        reviews: staleTasks(reviews),
       };
     },
 

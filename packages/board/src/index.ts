@@ -13,7 +13,7 @@ export type { Planned } from './plan-script.ts';
 export type { JobState } from './readers.ts';
 export { withoutAbsent } from './records.ts';
 export { asUnavailable, isLeaseLost } from './replies.ts';
-export type { Verdict } from './reviews.ts';
+export type { Review, Verdict } from './reviews.ts';
 export type { RedisClient } from './scripts.ts';
 export type { Money } from './spend-sums.ts';
 export { ADD_MOST } from './submit-board.ts';

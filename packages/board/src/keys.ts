@@ -23,6 +23,7 @@ export const BOARD_KEYS = [
   'job',
   'events',
   'outbox',
+  'runners',
   'spend',
 ] as const;
 

@@ -1,4 +1,5 @@
 export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
+export { CheckedData, OUTPUT_SCHEMA_CHECK } from './checks.ts';
 export { isoTime } from './clock.ts';
 export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
 export {
@@ -98,6 +99,7 @@ export {
   Executor,
   FAILURE_CLASSES,
   FailureClass,
+  GivenEvidence,
   isTerminal,
   NewTask,
   Owner,

@@ -149,8 +149,16 @@ export const Evidence = z.strictObject({
   kind: z.enum(['statement', 'artifact', 'check']),
   text: boundedText(4096).optional(),
   ref: boundedText(512).optional(),
+  /** Of kind `check`, which the harness alone adds. */
+  passed: z.boolean().optional(),
 });
 export type Evidence = z.infer<typeof Evidence>;
+
+/** Evidence as whoever submits gives it. */
+export const GivenEvidence = Evidence.omit({ passed: true }).extend({
+  kind: z.enum(['statement', 'artifact']),
+});
+export type GivenEvidence = z.infer<typeof GivenEvidence>;
 
 export const TaskResult = z.strictObject({
   summary: boundedText(2048),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TaskId } from './ids.ts';
 import { boundedJson } from './json.ts';
-import { BlockKind, Evidence, NewTask, TaskLimits } from './task.ts';
+import { BlockKind, GivenEvidence, NewTask, TaskLimits } from './task.ts';
 import { boundedText, requiredText, titleText } from './text.ts';
 
 const version = z.number().int().positive();
@@ -106,7 +106,7 @@ export const BoardSubmitInput = z.strictObject({
   taskId: TaskId,
   summary: requiredText(2048),
   output: boundedJson(65_536).optional(),
-  evidence: z.array(Evidence).max(100).optional(),
+  evidence: z.array(GivenEvidence).max(100).optional(),
   artifacts: z.array(boundedText(512)).max(100).optional(),
 });
 export type BoardSubmitInput = z.infer<typeof BoardSubmitInput>;

@@ -6,10 +6,11 @@ import {
   type NewTask,
   type PlanOp,
 } from '@crewboard/contracts';
+import { fillPlaceholders } from './checks/placeholders.ts';
 import { noCommands } from './commands.ts';
 
 type CommandFields = Partial<
-  Pick<NewTask, 'executor' | 'command' | 'policy' | 'outputSchema' | 'acceptance'>
+  Pick<NewTask, 'executor' | 'command' | 'input' | 'policy' | 'outputSchema' | 'acceptance'>
 >;
 
 /** What decides whether command tasks may stand in a job. */
@@ -24,7 +25,7 @@ function refuse(path: string, detail: string): never {
 
 /** True when a change of a task bears on how its command is run. */
 export function isAboutCommand(patch: CommandFields): boolean {
-  return patch.executor !== undefined || patch.command !== undefined;
+  return patch.executor !== undefined || patch.command !== undefined || patch.input !== undefined;
 }
 
 /**
@@ -41,6 +42,7 @@ export function refuseUnfitCommand(task: CommandFields, path: string, rules: Com
   }
   if (!rules.hasWorkspace) refuse(path, 'a command runs in the workspace: add workspace.path to the job');
   if (rules.commands === 'off') throw noCommands(path);
+  fillPlaceholders(task.command.run, task.input, `${path}.command.run`);
   if (task.policy === 'evidence') {
     refuse(`${path}.policy`, 'a command states no evidence; use "none" or "approved"');
   }

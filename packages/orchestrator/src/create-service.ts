@@ -11,6 +11,7 @@ import {
   type TaskListQuery,
 } from '@crewboard/contracts';
 import { cancelPublisher } from './cancel-channel.ts';
+import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
@@ -19,7 +20,6 @@ import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
 import { holderService } from './holder-service.ts';
 import { jobView, spendOf } from './job-view.ts';
-import { refuseLaterTaskFields } from './later.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personService } from './person-service.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
@@ -38,11 +38,13 @@ export interface ServiceDependencies {
   settings: Settings;
 }
 
+type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
+
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings }: ServiceDependencies) {
+function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
-    submitJob: createSubmitJob({ boards, settings }),
+    submitJob: createSubmitJob({ boards, settings, checkRules }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
       return jobView(await visibleJob(boards, scope, jobId));
@@ -96,7 +98,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
 }
 
 /** Everything about a job's tasks. */
-function taskCalls({ boards, settings }: ServiceDependencies) {
+function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
   return {
     async listTasks(scope: Scope, jobId: string, query: TaskListQuery) {
       await visibleJob(boards, scope, jobId);
@@ -120,11 +122,11 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
 
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
-      for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
       refuseUnfitCommands(
         { tasks },
         { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
       );
+      await checkRules.refuseUnfitTasks(tasks, spec);
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');
       refuseUnpriced(
@@ -195,13 +197,19 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
   const { boards, redis, settings } = dependencies;
+  const checkRules = createCheckRules(settings.commands);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
-    ...jobCalls(dependencies),
-    ...taskCalls(dependencies),
+    ...jobCalls({ ...dependencies, checkRules }),
+    ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
     ...claimService(holders),
     ...holderService(holders),
-    ...personService({ boards, settings, publishCancel: cancelPublisher(redis, settings.prefix) }),
+    ...personService({
+      boards,
+      settings,
+      checkRules,
+      publishCancel: cancelPublisher(redis, settings.prefix),
+    }),
   };
 }

@@ -1,13 +1,16 @@
 import type { ModelCall } from '@crewboard/agent';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
 import { type AttemptDependencies, type RunAgentOnce, type RunningAttempt, runAttempt } from './attempt.ts';
+import { createCheckRunner } from './checks/check-runner.ts';
+import { runReview } from './checks/review-runner.ts';
+import { createSchemaCompiler } from './checks/schema-compiler.ts';
 import { needsCommands, prepareGivingBack } from './command/give-back.ts';
 import { prepareCommand } from './command/run-command-task.ts';
 import type { JobFacts } from './job-facts.ts';
 import { prepareLead } from './lead/run-lead.ts';
 import type { Delivery } from './queues.ts';
 import type { Provider } from './settings.ts';
-import { prepareSubAgent } from './sub-agent/run-sub-agent.ts';
+import { type AgentDependencies, prepareSubAgent } from './sub-agent/run-sub-agent.ts';
 import type { WorkTools } from './work-tools.ts';
 
 export interface DeliverDependencies extends AttemptDependencies {
@@ -21,11 +24,14 @@ export interface DeliverDependencies extends AttemptDependencies {
 /** `elsewhere`: not claimed, because only a worker with the job's model can do it. */
 export type Delivered = 'over' | 'elsewhere';
 
+type Checking = Pick<AgentDependencies, 'checks' | 'schemas'>;
+
 /** Chooses what runs a claimed task, and prepares it. */
 async function prepare(
   { boards, settings, log, callModelOf, workTools }: DeliverDependencies,
   facts: JobFacts,
   attempt: RunningAttempt,
+  checking: Checking,
 ): Promise<RunAgentOnce> {
   const { task } = attempt.claimed;
   const isLead = task.id === facts.lead;
@@ -33,7 +39,14 @@ async function prepare(
     return prepareGivingBack(boards, settings.parkMs, attempt);
   }
   if (!isLead && task.executor === 'command') return prepareCommand({ boards, workTools }, facts, attempt);
-  const agent = { boards, settings, log, callModel: callModelOf(facts.spec.provider), workTools };
+  const agent = {
+    boards,
+    settings,
+    log,
+    callModel: callModelOf(facts.spec.provider),
+    workTools,
+    ...checking,
+  };
   return isLead ? prepareLead(agent, facts, attempt) : prepareSubAgent(agent, facts, attempt);
 }
 
@@ -42,7 +55,9 @@ async function prepare(
  * end. A delivery that comes twice, late, or for a task that somebody else holds is dropped: the board decides.
  */
 export function createDeliver(dependencies: DeliverDependencies): (delivery: Delivery) => Promise<Delivered> {
-  const { boards, settings, log, factsOf, workerId } = dependencies;
+  const { boards, settings, log, factsOf, workTools, workerId } = dependencies;
+  const schemas = createSchemaCompiler();
+  const checking = { schemas, checks: createCheckRunner(schemas, workTools.runnerOf) };
 
   /** A worker without the job's model runs its commands, and leaves the rest to others. */
   async function isForOthers({ jobId, taskId }: Delivery, { spec, lead }: JobFacts): Promise<boolean> {
@@ -76,6 +91,9 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
       throw error;
     });
     if (facts === undefined) return 'over';
+    if (delivery.work === 'checks') {
+      return runReview({ ...dependencies, ...checking }, delivery, facts.spec);
+    }
     if (await isForOthers(delivery, facts)) return 'elsewhere';
     const isLead = taskId === facts.lead;
     const claimSentAt = performance.now();
@@ -83,7 +101,7 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
     if (claimed === undefined) return 'over';
     const hold = { jobId, taskId, token: claimed.token };
     await runAttempt(dependencies, claimed, hold, claimSentAt, (attempt) =>
-      prepare(dependencies, facts, attempt),
+      prepare(dependencies, facts, attempt, checking),
     );
     return 'over';
   };

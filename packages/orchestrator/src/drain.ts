@@ -23,6 +23,10 @@ interface DrainDependencies {
   log: Log;
 }
 
+function deliveryOf(jobId: string, { kind, taskId, attempt }: OutboxEntry): Delivery {
+  return { v: 1, jobId, taskId, attempt, ...(kind === 'checks' ? { work: kind } : {}) };
+}
+
 /** Makes the drainer of a process. Two processes may drain one board at once: every entry is harmless twice. */
 export function createDrainer({ boards, queues, factsOf, log }: DrainDependencies): Drainer {
   const running = new Map<string, Promise<void>>();
@@ -35,7 +39,7 @@ export function createDrainer({ boards, queues, factsOf, log }: DrainDependencie
       const jobs = entries
         .filter((entry) => (entry.taskId === lead) === (role === 'lead'))
         .map((entry) => {
-          const data: Delivery = { v: 1, jobId, taskId: entry.taskId, attempt: entry.attempt };
+          const data = deliveryOf(jobId, entry);
           return { name: role, data, opts: { jobId: queueJobId(entry.taskId, entry.dispatch) } };
         });
       if (jobs.length > 0) await queues[spec.provider][role].addBulk(jobs);
@@ -46,7 +50,7 @@ export function createDrainer({ boards, queues, factsOf, log }: DrainDependencie
     const entries = await boards.readOutbox(jobId, ROUND_MOST);
     await enqueue(
       jobId,
-      entries.filter((entry) => entry.kind === 'enqueue'),
+      entries.filter((entry) => entry.kind === 'enqueue' || entry.kind === 'checks'),
     );
     for (const entry of entries) await boards.carryOut(jobId, entry);
     await boards.removeFromOutbox(
@@ -105,6 +109,7 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     resolve: then(boards.resolve, first),
     resumeJob: then(boards.resumeJob, first),
     endChecks: then(boards.endChecks, first),
+    releaseChecks: then(boards.releaseChecks, ofHold),
     flip: then(boards.flip, first),
     claim: then(boards.claim, first),
     cancelJob: then(boards.cancelJob, first),

@@ -10,7 +10,7 @@ import { findTask } from './find-task.ts';
 import type { LoopGuard } from './loop-guard.ts';
 import type { HolderCalls, Scope } from './service.ts';
 import type { Settings } from './settings.ts';
-import { nextAfterSubmit, refuseUnfitSubmission } from './submission.ts';
+import { nextFromOutside, refuseUnfitSubmission } from './submission.ts';
 import { visibleJob } from './visible-job.ts';
 
 export interface HolderDependencies {
@@ -122,7 +122,7 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
         // Of another version nothing is known here, and the board refuses it.
         if (task.version === version) refuseUnfitSubmission(task, { artifacts, evidence });
         const result = { summary, output, artifacts, evidence };
-        await boards.submit(hold, requestId, version, result, nextAfterSubmit(task.policy));
+        await boards.submit(hold, requestId, version, result, nextFromOutside(task));
       }),
 
     blockTask: (scope, jobId, taskId, { kind, reason, question, on, ...call }) =>

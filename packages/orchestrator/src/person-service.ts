@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
 import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
+import type { CheckRules } from './checks/check-rules.ts';
 import { isAboutCommand, refuseUnfitCommand } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
-import { refuseLaterTaskFields } from './later.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
@@ -17,6 +17,7 @@ const PAGE_DEFAULT = 50;
 interface PersonDependencies {
   boards: Boards;
   settings: Settings;
+  checkRules: CheckRules;
   publishCancel: PublishCancel;
 }
 
@@ -33,7 +34,12 @@ function refuseLead(task: Task, action: string): void {
 }
 
 /** What people do with tasks; see PersonCalls. */
-export function personService({ boards, settings, publishCancel }: PersonDependencies): PersonCalls {
+export function personService({
+  boards,
+  settings,
+  checkRules,
+  publishCancel,
+}: PersonDependencies): PersonCalls {
   const whyOf = createWhy(boards);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
@@ -59,13 +65,14 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
     async editTask(scope, jobId, taskId, { version, ...patch }) {
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'edit');
-      refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
       if (isAboutCommand(patch)) {
         refuseUnfitCommand({ ...task, ...patch }, 'the task', {
           commands: settings.commands,
           hasWorkspace: state.spec.workspace !== undefined,
         });
       }
+      // Of another version nothing is known here, and the board refuses it.
+      if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
       const { models, limits, provider } = state.spec;

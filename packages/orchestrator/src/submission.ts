@@ -1,4 +1,5 @@
 import { CrewboardError, type Evidence, type Policy, type Task } from '@crewboard/contracts';
+import { isChecked } from './checks/task-checks.ts';
 
 /** Policy `evidence`: each acceptance item needs a statement or an artifact of its own. */
 function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void {
@@ -44,8 +45,12 @@ export function refuseUnfitSubmission(
   refuseMissingEvidence(task, evidence);
 }
 
-/** What a submission does for a task of this policy: complete it, or send it to its checks or its review. */
-export function nextAfterSubmit(policy: Policy): 'complete' | 'checks' | 'review' {
-  if (policy === 'approved') return 'review';
-  return policy === 'checked' ? 'checks' : 'complete';
+/** What a submission does that has no checks, or has passed them: complete the task, or send it to its review. */
+export function nextAfterSubmit(policy: Policy): 'complete' | 'review' {
+  return policy === 'approved' ? 'review' : 'complete';
+}
+
+/** What a submission from outside does, whose checks a worker runs. */
+export function nextFromOutside(task: Task): 'complete' | 'checks' | 'review' {
+  return isChecked(task) ? 'checks' : nextAfterSubmit(task.policy);
 }

@@ -13,6 +13,7 @@ import {
   type SubmitAnswer,
   type WorkToolName,
 } from '@crewboard/contracts';
+import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
@@ -29,6 +30,7 @@ const REPEAT_POLL_MS = 50;
 interface SubmitDependencies {
   boards: Boards;
   settings: Settings;
+  checkRules: CheckRules;
 }
 
 function projectOf(scope: Scope, body: JobBody): string {
@@ -75,9 +77,10 @@ async function specOf(
   scope: Scope,
   body: JobBody,
   jobId: string,
-  settings: Settings,
+  { settings, checkRules }: SubmitDependencies,
 ): Promise<JobSpec> {
   refuseLaterJobFields(body);
+  checkRules.refuseUnfitJob(body);
   refuseUnfitCommands(
     { tools: body.tools, tasks: body.tasks ?? [] },
     { commands: settings.commands, hasWorkspace: body.workspace !== undefined },
@@ -100,6 +103,7 @@ async function specOf(
       },
     );
   }
+  await checkRules.refuseUnfitTasks(body.tasks ?? [], { workspace });
   const models = {
     lead: body.models?.lead ?? settings.models.lead,
     worker: body.models?.worker ?? settings.models.worker,
@@ -121,6 +125,7 @@ async function specOf(
     tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
     // A job that is all for people and programs outside calls none.
     provider: provider ?? 'anthropic',
+    ...(body.outputSchema === undefined ? {} : { outputSchema: body.outputSchema }),
     ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
     createdBy: scope.caller,
   };
@@ -133,7 +138,9 @@ async function specOf(
  * Errors: `invalid_argument`, `forbidden`, `limit_exceeded`, `dependency_cycle`, `unknown_dependency`,
  * `duplicate_key`, `idempotency_mismatch`, `unavailable`. Each leaves nothing stored.
  */
-export function createSubmitJob({ boards, settings }: SubmitDependencies) {
+export function createSubmitJob(dependencies: SubmitDependencies) {
+  const { boards, settings } = dependencies;
+
   async function fill(spec: JobSpec, body: JobBody, by: Actor, token: string): Promise<SubmitAnswer> {
     await boards.index.addLive(spec.id);
     const lead = body.goal === undefined ? {} : { lead: { title: spec.title, instructions: body.goal, by } };
@@ -201,7 +208,7 @@ export function createSubmitJob({ boards, settings }: SubmitDependencies) {
       const state = await stateOf(earlier.jobId, body);
       if (typeof state === 'object') return state;
     }
-    const spec = await specOf(project, scope, body, newJobId(), settings);
+    const spec = await specOf(project, scope, body, newJobId(), dependencies);
     boards.checkStaged(body.tasks ?? []);
     if (idempotencyKey === undefined) return fill(spec, body, by, newSecret());
     const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, spec.id);

@@ -1,5 +1,5 @@
 import type { Boards, JobState } from '@crewboard/board';
-import { shownLine, type Task } from '@crewboard/contracts';
+import { isoTime, shownLine, type Task } from '@crewboard/contracts';
 
 /** Of one text of others inside the line, in columns. */
 const QUOTED_MOST = 300;
@@ -34,6 +34,20 @@ export function taskState(boards: Boards) {
     const who =
       task.owner === undefined ? 'somebody' : `${task.owner.kind} "${shownLine(task.owner.id, TITLE_MOST)}"`;
     return `is held by ${who} (attempt ${task.attempt}, ${await heardOf(jobId, task)})`;
+  }
+
+  async function inReview(jobId: string, { id }: Task): Promise<string> {
+    const review = await boards.reviewOf(jobId, id);
+    switch (review.waitsFor) {
+      case 'checks':
+        return `is in review: its checks are run by ${review.runner}, since ${isoTime(review.sinceMs)}`;
+      case 'runner':
+        return `is in review: its checks wait for a runner${because(review.problem)}`;
+      case 'people':
+        return 'is in review: the lead or a person must approve or reject it';
+      case 'nothing':
+        return 'is in review: it has just been decided';
+    }
   }
 
   async function scheduled(jobId: string, task: Task, at: string): Promise<string> {
@@ -81,9 +95,7 @@ export function taskState(boards: Boards) {
       case 'in_progress':
         return heldBy(jobId, task);
       case 'in_review':
-        return task.policy === 'approved'
-          ? 'is in review: the lead or a person must approve or reject it'
-          : 'is in review: its checks run';
+        return inReview(jobId, task);
       case 'blocked':
         return `is blocked (${task.block?.kind})${because(task.block?.reason)}${
           task.block?.question === undefined

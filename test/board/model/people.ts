@@ -3,7 +3,7 @@ import type { Answer, Call } from './calls.ts';
 import { applyAdds } from './changes.ts';
 import { hasEnded, leadOf, taskOf } from './derive.ts';
 import { conclude, finish, log, news, queueLead, rest, settleDown } from './follow.ts';
-import { failTask, leaseEnd } from './holder.ts';
+import { failReview, leaseEnd } from './holder.ts';
 import { changeRefusal, holderTask, isAnswer, leadRefusal, OK, refused } from './refusals.ts';
 import type { ModelBoard, ModelTask } from './state.ts';
 
@@ -81,7 +81,7 @@ export function startChecks(board: ModelBoard, call: Of<'startChecks'>): Answer 
   const task = taskOf(board, call.task);
   if (task === undefined) return refused('not_found');
   const waits = task.status === 'in_review' && task.hold === 'checks' && task.runner === undefined;
-  if (hasEnded(board) || !waits) return { word: 'none' };
+  if (hasEnded(board) || board.cancelling || !waits) return { word: 'none' };
   board.runners += 1;
   task.runner = board.runners;
   const end = leaseEnd(board, call.lease);
@@ -94,18 +94,19 @@ export function endChecks(board: ModelBoard, call: Of<'endChecks'>): Answer {
   const task = taskOf(board, call.task);
   if (task === undefined) return refused('not_found');
   if (task.status !== 'in_review' || task.runner !== call.runner) return refused('lease_lost');
+  if (board.cancelling) return refused('terminal');
   if (task.version !== call.version) return refused('stale_version');
   delete task.runner;
   delete task.leaseEnd;
   task.version += 1;
+  task.strikes = 0;
   task.hold = '';
+  log(board, 'task.checked', task);
   if (call.passed) {
     finish(board, task, 'completed', 'task.completed');
     conclude(board);
   } else {
-    const attempt = task.attempts.at(-1);
-    if (attempt !== undefined) Object.assign(attempt, { outcome: 'failed', class: 'check' });
-    failTask(board, task, 'check', true, call.delay);
+    failReview(board, task, 'check', true, call.delay);
   }
   return { word: 'ok', data: { version: task.version } };
 }

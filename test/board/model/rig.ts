@@ -199,7 +199,11 @@ async function decide(
   }
   if (call.do === 'endChecks') {
     const check = { token: names.runners[call.runner - 1] ?? '', version: call.version };
-    const verdict = { passed: call.passed, reason: 'it fails', evidence: [], delayMs: delayMs(call.delay) };
+    const told = call.passed
+      ? { passed: true as const, checks: [] }
+      : { passed: false as const, check: 'c', reason: 'it fails' };
+    const delay = delayMs(call.delay);
+    const verdict = { passed: call.passed, reason: 'it fails', evidence: [], delayMs: delay, told };
     return { word: 'ok', data: await boards.endChecks(jobId, taskId, check, verdict) };
   }
   const { version, already } = await boards.resolve(jobId, {

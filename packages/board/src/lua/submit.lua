@@ -1,7 +1,7 @@
--- A holder's result: the task is completed, its dependents are told, the window refilled; or it goes to its checks or
--- its review first, in which no attempt is live.
+-- A holder's result: the task is completed, its dependents are told, the window refilled; or it goes to its review
+-- first, in which no attempt is live.
 -- ARGV: 1 task ID, 2 token, 3 requestId, 4 version last shown, 5 outcome JSON, 6 output JSON or '',
---       7 'complete' | 'checks' | 'review'
+--       7 'complete' | 'review'
 -- Returns 'ok' | 'already' and the version.
 local id, token, requestId, version = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local B, T = load(id)
@@ -9,10 +9,7 @@ local refused = refuse_holder(B, id, T, token, requestId, version)
 if refused and refused[1] == 'already' then return { 'already', T[VERSION] } end
 if refused then return refused end
 local by = T[OWNER]
-remember(id, requestId)
-end_attempt(id, T, 'completed', '', '')
-redis.call('HSET', outcomeKey, id, ARGV[5])
-if ARGV[6] ~= '' then redis.call('HSET', outputKey, id, ARGV[6]) else redis.call('HDEL', outputKey, id) end
+take_result(id, T, requestId, ARGV[5], ARGV[6])
 if ARGV[7] == 'complete' then
   finish(B, id, T, COMPLETED, 'task.completed', by)
 else

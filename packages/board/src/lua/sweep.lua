@@ -1,7 +1,8 @@
 -- One round over a board: expired leases, due times, the window, and what the caller must look at outside.
 -- ARGV: 1 intervalMs (rounds closer than this are skipped), 2 leaseMs of built-in attempts,
 --       3 strikes at which a task fails, 4 staleMs after which a queued task's queue job is looked up
--- Returns 'ok', status, ended 0|1, age in ms, hold 0|1, outbox length, stale: {task ID, attempt, dispatch, ...};
+-- Returns 'ok', status, ended 0|1, age in ms, hold 0|1, outbox length, stale: {task ID, attempt, dispatch, ...},
+-- checks that no runner has, in the same form;
 -- 'recent' when another process swept just now; 'none' without a board.
 local intervalMs, leaseMs, strikes, staleMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local MOST = 200
@@ -24,12 +25,8 @@ if B[GRACE_UNTIL] <= now() and not is_ended(B) then
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', leaseKey, '-inf', int(now()), 'LIMIT', 0, MOST)) do
     local T = load_task(id)
     if T[CODE] ~= IN_PROGRESS then
-      -- Checks whose runner was lost: any runner may take them.
       redis.call('ZREM', leaseKey, id)
-      if T[CODE] == IN_REVIEW then
-        T[TOKEN] = ''
-        save_task(id, T)
-      end
+      if T[CODE] == IN_REVIEW then lose_runner(load_board(), id, T, strikes) end
     else
       B = load_board()
       expire_attempt(B, id, T, strikes)
@@ -37,6 +34,7 @@ if B[GRACE_UNTIL] <= now() and not is_ended(B) then
   end
 end
 B = load_board()
+local reviews = {}
 if not is_ended(B) then
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', dueKey, '-inf', int(now()), 'LIMIT', 0, MOST)) do
     redis.call('ZREM', dueKey, id)
@@ -55,6 +53,9 @@ if not is_ended(B) then
         redis.call('ZADD', dueKey, int(now() + intervalMs), id)
       end
       save_task(id, T)
+    elseif T[CODE] == IN_REVIEW and T[HOLD] == 'checks' and T[TOKEN] == '' then
+      for _, part in ipairs({ id, T[ATTEMPT], T[DISPATCH] }) do reviews[#reviews + 1] = part end
+      redis.call('ZADD', dueKey, int(now() + staleMs), id)
     end
   end
   check_end(B, nil)
@@ -90,4 +91,4 @@ if is_open(B) then
   end
 end
 return { 'ok', B[STATUS], B[ENDED] > 0 and 1 or 0, now() - B[CREATED], B[HOLD_OPEN],
-  redis.call('XLEN', outboxKey), stale }
+  redis.call('XLEN', outboxKey), stale, reviews }

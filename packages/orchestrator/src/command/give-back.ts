@@ -1,10 +1,12 @@
 import type { Boards } from '@crewboard/board';
 import { type JobSpec, NO_USAGE, type Task } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
+import { isChecked, runsCommands } from '../checks/task-checks.ts';
 
 /** True for a task that a worker without commands can't do. */
-export function needsCommands(spec: JobSpec, { executor }: Pick<Task, 'executor'>): boolean {
-  return executor === 'command' || spec.tools.includes('run_command');
+export function needsCommands(spec: JobSpec, task: Task): boolean {
+  const forChecks = isChecked(task) && runsCommands(task);
+  return task.executor === 'command' || spec.tools.includes('run_command') || forChecks;
 }
 
 /**

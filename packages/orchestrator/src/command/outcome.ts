@@ -2,6 +2,7 @@ import { cleanText } from '@crewboard/agent';
 import { utf8Bytes } from '@crewboard/contracts';
 import { type CommandEnd, endInWords } from '@crewboard/tools';
 import { z } from 'zod';
+import { tailOf } from '../tail.ts';
 
 /** How a task's command ended, as its journal keeps it. */
 export const CommandOutcome = z.strictObject({
@@ -16,16 +17,6 @@ export const CommandOutcome = z.strictObject({
 const OUTPUT_BYTES = 65_536;
 const SUMMARY_BYTES = 1000;
 const REASON_BYTES = 1500;
-const CUT = '[...]\n';
-
-/** The end of `text` in at most `maxBytes` of UTF-8, marked when that is not all of it. */
-function tailOf(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text, 'utf8');
-  if (bytes.length <= maxBytes) return text;
-  let start = bytes.length - maxBytes + CUT.length;
-  while (((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
-  return `${CUT}${bytes.toString('utf8', start)}`;
-}
 
 /** The end of `text` that a task's output has room for: what counts there is its size as JSON. */
 function fitOutput(text: string): string {

@@ -10,6 +10,7 @@ import {
 } from '@crewboard/contracts';
 import type { CommandEnd } from '@crewboard/tools';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
+import { fillPlaceholders } from '../checks/placeholders.ts';
 import type { JobFacts } from '../job-facts.ts';
 import { nextAfterSubmit } from '../submission.ts';
 import type { WorkTools } from '../work-tools.ts';
@@ -63,7 +64,8 @@ async function runJournalled(
   if (typeof run === 'string') return run;
   const toolUseId = nameOf(task.attempt);
   await journal.append({ kind: 'tool.started', toolUseId, name: 'command' });
-  const started = run(task.command?.run ?? '', { timeoutMs: timeoutOf(spec, task), signal });
+  const command = fillPlaceholders(task.command?.run ?? '', task.input, 'command.run');
+  const started = run(command, { timeoutMs: timeoutOf(spec, task), signal });
   const end = await orReason(started, signal);
   if (typeof end === 'string') return end;
   const content = JSON.stringify(end);
@@ -72,7 +74,8 @@ async function runJournalled(
 }
 
 function hasSameCommand(a: Task, b: Task | undefined): b is Task {
-  return b?.command !== undefined && JSON.stringify(a.command) === JSON.stringify(b.command);
+  const whatRuns = ({ command, input }: Task) => JSON.stringify([command, input]);
+  return b?.command !== undefined && whatRuns(a) === whatRuns(b);
 }
 
 /** Completes the task at the version that the command was run for; an edit of other things does not undo its end. */

@@ -3,6 +3,7 @@ import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
 import { createCallBudget } from '../call-budget.ts';
+import { leadCheckRules } from '../checks/check-rules.ts';
 import { leadCommandRules } from '../command-tasks.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
@@ -44,7 +45,7 @@ async function newsFor(
 
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */
 export async function prepareLead(
-  { boards, settings, log, callModel, workTools }: AgentDependencies,
+  { boards, settings, log, callModel, workTools, checks, schemas }: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed }: RunningAttempt,
 ): Promise<RunAgentOnce> {
@@ -60,12 +61,13 @@ export async function prepareLead(
       by,
       spec.limits.maxAttempts,
       leadCommandRules(boards, spec, settings.commands),
+      leadCheckRules(boards, spec, settings.commands, schemas),
     ),
     createBoardResolveTool(boards, hold, by, spec.limits.maxAttempts),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
     createBoardWaitTool(boards, hold, deliveries),
-    createFinishJobTool(boards, hold, deliveries),
+    createFinishJobTool(boards, hold, deliveries, (output) => checks.refuseUnfitOutput(spec, output)),
   ];
   const journal = await boards.openJournal(hold, { attempt: task.attempt, cursorFor: deliveries.cursorFor });
   const news = await newsFor(boards, hold, task.attempt, journal.entries, deliveries);

@@ -5,6 +5,9 @@ import { newSecret, type Tool } from '@crewboard/contracts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
 import { createCallBudget } from '../call-budget.ts';
+import { blameChecks } from '../checks/blame.ts';
+import type { CheckRunner } from '../checks/check-runner.ts';
+import type { SchemaCompiler } from '../checks/schema-compiler.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
@@ -12,11 +15,12 @@ import { pricesOf } from '../prices.ts';
 import { limitsFor, runLogged } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import type { WorkTools } from '../work-tools.ts';
-import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
+import { createBoardFailTool } from './end-tools.ts';
 import { createBoardNoteTool, createChecklistTool } from './progress-tools.ts';
 import { SUB_AGENT_SYSTEM, taskBlock, taskOpening } from './prompt.ts';
 import { createBoardBlockTool, createBoardProposeTool } from './request-tools.ts';
 import { continuationOf, followShownTask } from './shown-task.ts';
+import { createBoardSubmitTool } from './submit-tool.ts';
 
 /** Results of dependencies that stand in the first message; the rest comes by board_get. */
 const DEPENDENCIES_SHOWN = 50;
@@ -28,17 +32,20 @@ export interface AgentDependencies {
   log: Log;
   callModel: ModelCall;
   workTools: WorkTools;
+  checks: CheckRunner;
+  schemas: SchemaCompiler;
 }
 
 /** Prepares the run of a claimed task: its tools, its first message, its journal. */
 export async function prepareSubAgent(
-  { boards, settings, log, callModel, workTools }: AgentDependencies,
+  { boards, settings, log, callModel, workTools, checks }: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
+  const limits = limitsFor(spec, task, settings);
   const tools: Tool[] = [
     ...(await workTools.toolsOf(spec)),
     createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
@@ -47,8 +54,8 @@ export async function prepareSubAgent(
     createBoardNoteTool(boards, hold),
     createBoardBlockTool(boards, hold),
     createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent', spec.limits.maxAttempts),
-    createBoardSubmitTool(boards, hold, shown),
-    createBoardFailTool(boards, hold, settings.retryDelayMs * 2 ** task.failures),
+    createBoardSubmitTool({ boards, hold, shown, journal, checks, job: spec, timeoutMs: limits.timeoutMs }),
+    createBoardFailTool(boards, hold, journal, settings.retryDelayMs * 2 ** task.failures),
   ];
   const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
   const dependencies = await dependencyResults(
@@ -61,8 +68,8 @@ export async function prepareSubAgent(
   const goesOn = await continuationOf(boards, hold.jobId, task, earlier);
   // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);
-  return (signal) =>
-    runLogged(
+  return async (signal) => {
+    const outcome = await runLogged(
       {
         model: task.model ?? spec.models.worker,
         system: SUB_AGENT_SYSTEM,
@@ -87,11 +94,13 @@ export async function prepareSubAgent(
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
           openTasks: [],
         }),
-        limits: limitsFor(spec, task, settings),
+        limits,
         checklistRemind: true,
         signal,
       },
       log,
       { jobId: hold.jobId, taskId: task.id, attempt: task.attempt },
     );
+    return blameChecks(outcome, journal.entries);
+  };
 }

@@ -67,6 +67,14 @@ local function end_attempt(id, T, outcome, class, reason)
   T[VERSION] = T[VERSION] + 1
 end
 
+-- Ends the attempt with what it brings.
+local function take_result(id, T, requestId, outcome, output)
+  remember(id, requestId)
+  end_attempt(id, T, 'completed', '', '')
+  redis.call('HSET', outcomeKey, id, outcome)
+  if output ~= '' then redis.call('HSET', outputKey, id, output) else redis.call('HDEL', outputKey, id) end
+end
+
 -- Back to pending: ready, scheduled or waiting by the one readiness rule. The lead goes straight to its queue.
 local function rest(B, id, T)
   T[OWNER] = ''
