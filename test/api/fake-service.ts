@@ -177,6 +177,15 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       return { jobId: id, status, counts, spend, simulated };
     },
     resultLines: () => fake.results(),
+    async listArtifacts(scope, jobId, query) {
+      find(fake, scope, jobId);
+      record('listArtifacts', scope, jobId, query);
+      return { artifacts: [] };
+    },
+    async findArtifact(scope, jobId, name) {
+      find(fake, scope, jobId);
+      throw new CrewboardError('not_found', `There is no artifact ${name}.`);
+    },
     ready: async () => ({ ready: true, redis: 'ok', model: 'anthropic' }),
   };
 }

@@ -69,6 +69,9 @@ const CALLS: Record<string, (boards: Boards, jobId: string) => Promise<unknown>>
   },
   pauseJob: (boards, jobId) => boards.pauseJob(jobId, ANN, 'user', ''),
   resumeJob: (boards, jobId) => boards.resumeJob(jobId, ANN),
+  markModelDown: (boards, jobId) => boards.markModelDown(jobId, 'm', 'r'),
+  markBrake: (boards, jobId) => boards.markBrake(jobId, 'm', { from: 1, until: 2, reason: 'r' }),
+  wakeParked: (boards, jobId) => boards.wakeParked(jobId, 'm', [{ taskId: TASK, attempt: 1 }]),
   cancelJob: (boards, jobId) => boards.cancelJob(jobId, 'user:ann', ''),
 };
 

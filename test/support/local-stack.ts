@@ -1,4 +1,6 @@
-import { realpath } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { composeApi, createLogger, type RunningApi, startApi } from '@crewboard/api';
@@ -41,6 +43,8 @@ export interface LocalStack extends AsyncDisposable {
   readonly url: string;
   readonly client: Client;
   store: TestRedis;
+  /** The data folder of API and worker. */
+  dataDir: string;
   /** All that API and worker have logged. */
   logged(): string;
   /** Sends one request with the admin key; a body that is no text goes as JSON. */
@@ -86,6 +90,7 @@ async function environmentOf(
   options: LocalStackOptions,
   store: TestRedis,
   modelUrl: string,
+  dataDir: string,
   own: Readonly<Record<string, string>> = {},
 ) {
   const roots = await Promise.all([EXAMPLES, ...(options.workspaces ?? [])].map((path) => realpath(path)));
@@ -96,6 +101,7 @@ async function environmentOf(
   return parseEnvironment({
     REDIS_URL: store.url,
     CREWBOARD_PREFIX: store.prefix,
+    CREWBOARD_DATA_DIR: dataDir,
     CREWBOARD_API_KEY: API_KEY,
     CREWBOARD_PORT: '0',
     CREWBOARD_LEAD_COALESCE_MS: '0',
@@ -158,7 +164,8 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
   const store = openTestRedis();
   const log = logSink();
   const model = options.provider === undefined ? await startSimulatedModel() : undefined;
-  const environment = await environmentOf(options, store, model?.url ?? '');
+  const dataDir = await mkdtemp(join(tmpdir(), 'crewboard-stack-'));
+  const environment = await environmentOf(options, store, model?.url ?? '', dataDir);
   const start = () =>
     startApi({ config: environment, compose: composeApi, logger: createLogger('debug', log.stream) });
   let api: RunningApi = await start();
@@ -166,13 +173,14 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
     options.worker === false
       ? async () => {}
       : await startTestWorker(
-          await environmentOf(options, store, model?.url ?? '', options.workerVariables),
+          await environmentOf(options, store, model?.url ?? '', dataDir, options.workerVariables),
           log.stream,
         );
   const clientOf = () => createClient({ baseUrl: api.url, apiKey: API_KEY });
   let client = clientOf();
   return {
     store,
+    dataDir,
     get url() {
       return api.url;
     },
@@ -204,6 +212,7 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
       await api.close();
       await model?.stop();
       await store[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -46,6 +46,8 @@ export interface Stack extends AsyncDisposable {
   /** The boards as Redis has them, over a connection of the test's own. */
   boards: Boards;
   store: TestRedis;
+  /** The data folder of every process. */
+  dataDir: string;
   model: HeldModel;
   startWorker(variables?: Readonly<Record<string, string>>): Promise<WorkerProcess>;
   /** Follows a job to its end; `onEvent` is told of each event. */
@@ -120,6 +122,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
       client,
       boards: openBoards(store.redis, store.prefix),
       store,
+      dataDir: join(folder, 'data'),
       model,
       ...follow(client),
       async startWorker(own = {}) {

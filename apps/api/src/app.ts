@@ -11,6 +11,7 @@ import { isLoopback } from './origin.ts';
 import { problemHandler } from './problem.ts';
 import { registerRoutes } from './register-routes.ts';
 import type { Route } from './route.ts';
+import { artifactRoutes } from './routes/artifacts.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { holderRoutes } from './routes/holders.ts';
@@ -57,6 +58,7 @@ export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_
     ...personRoutes(service),
     ...eventRoutes(service, sseCommentMs),
     ...resultRoutes(service),
+    ...artifactRoutes(service),
     ...healthRoutes(service),
   ];
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { RedisClient } from '@crewboard/board';
 import {
   composeCore,
+  createGovernor,
   createJobTools,
   type DeliverDependencies,
   followCancels,
@@ -40,6 +41,14 @@ export async function startWorker(
   const core = composeCore({ redis: connections.boards, queueConnection: connections.queues, settings, log });
   const shutdown = new AbortController();
   const running: DeliverDependencies['running'] = new Map();
+  const governor = createGovernor({
+    redis: connections.boards,
+    boards: core.boards,
+    settings,
+    callModelOf: modelCalls(settings),
+    log,
+  });
+  const governing = governor.run(shutdown.signal);
   const workTools = createJobTools(settings);
   const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
@@ -50,12 +59,13 @@ export async function startWorker(
   const workers = startQueueWorkers(
     {
       boards: core.boards,
+      artifacts: core.artifacts,
       settings,
       log,
       running,
       shutdown: shutdown.signal,
       factsOf: core.factsOf,
-      callModelOf: modelCalls(settings),
+      governor,
       workTools,
       workerId,
     },
@@ -66,7 +76,8 @@ export async function startWorker(
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
-      const closed = Promise.all(workers.map((worker) => worker.close()))
+      const closed = Promise.all([governing, ...workers.map((worker) => worker.close())])
+        .then(() => governor.close())
         .then(() => workTools.idle())
         .then(() => core.close());
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());

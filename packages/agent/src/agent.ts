@@ -1,4 +1,4 @@
-import type { AttemptEnd, FailureClass, Journal, Tool, Usage } from '@crewboard/contracts';
+import type { AttemptEnd, FailureClass, Journal, Tool, Usage, WholeOutput } from '@crewboard/contracts';
 import type { CallBudget } from './call-budget.ts';
 import type { ModelCall, ModelCallErrorKind } from './model-call.ts';
 import type { WorkState } from './work-state.ts';
@@ -52,6 +52,11 @@ export interface AgentOptions {
   contextWindow?: number;
   /** What the agent has in hand, for a conversation that has to be compacted. */
   workState?: () => Promise<WorkState>;
+  /**
+   * Keeps the whole of an output that the model is not shown whole, and answers the ref to read it by. Absent: what is
+   * cut is gone. A rejection is told to the model, no more.
+   */
+  keepWhole?: (whole: WholeOutput, call: { requestId: string; signal: AbortSignal }) => Promise<string>;
   limits: AgentLimits;
   /** Reminds the model of its checklist after three rounds without it. */
   checklistRemind?: boolean;
@@ -88,6 +93,8 @@ export type AgentEnd =
       reason: string;
       retryAfterMs?: number | undefined;
     }
+  /** The next model call may not be made before `retryAfterMs` are over: nobody's failure. */
+  | { kind: 'parked'; cause: 'held'; reason: string; retryAfterMs: number }
   /** A tool, or the harness for the model, gave up. */
   | { kind: 'failed'; class: FailureClass; reason: string }
   /** The model refused to go on. */

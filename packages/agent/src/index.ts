@@ -4,9 +4,11 @@ export type { CallBudget, Grant, GrantedCall } from './call-budget.ts';
 export { nanoUsdOf, type WorstPrice, worstPriceOf } from './call-price.ts';
 export type { CallSpent } from './call-spent.ts';
 export { cleanText } from './intake.ts';
+export { untilAborted } from './linked-abort.ts';
 export { runAgent } from './loop.ts';
 export { OUTCOME_UNKNOWN, toMessages } from './messages.ts';
 export {
+  type CallOptions,
   type ModelCall,
   ModelCallError,
   type ModelCallErrorKind,

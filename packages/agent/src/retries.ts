@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { CallSettlement } from '@crewboard/contracts';
+import { type CallSettlement, CrewboardError } from '@crewboard/contracts';
 import type { AgentEnd } from './agent.ts';
 import { type GrantedCall, NO_BUDGET } from './call-budget.ts';
+import type { CallSpent } from './call-spent.ts';
 import { inputTokensMost } from './input-bound.ts';
 import { untilAborted } from './linked-abort.ts';
 import { ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
@@ -25,6 +26,12 @@ function asModelCallError(error: unknown): ModelCallError {
   return new ModelCallError('transient', error instanceof Error ? error.message : String(error));
 }
 
+/** A call that was held back, or that the harness could not ask about, was not made. */
+function spentOf(thrown: unknown): CallSpent {
+  const error = asModelCallError(thrown);
+  return thrown instanceof CrewboardError || error.kind === 'held' ? { kind: 'nothing' } : error.spent;
+}
+
 /** Makes one granted call. A reply that can't be used is a failure; every failure is booked before it is thrown. */
 async function ask(run: Run, request: ModelRequest, call: GrantedCall): Promise<ModelReply> {
   if (run.signal.aborted) await call.settle({ kind: 'nothing' });
@@ -35,9 +42,8 @@ async function ask(run: Run, request: ModelRequest, call: GrantedCall): Promise<
     reply = await untilAborted(asked, run.signal);
   } catch (thrown) {
     run.signal.throwIfAborted();
-    const error = asModelCallError(thrown);
-    await call.settle(error.spent);
-    throw error;
+    await call.settle(spentOf(thrown));
+    throw thrown;
   }
   const taken = run.conversation().turns.flatMap(({ calls }) => calls.map(({ id }) => id));
   const wrong = malformedPart(reply, new Set(taken));
@@ -51,8 +57,9 @@ function realWait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls the model until it answers, each time within the budget. Failing calls are repeated within the limits, then the attempt parks; errors that
- * no repetition mends end it. Rejects only when the run is aborted.
+ * Calls the model until it answers, each time within the budget. Failing calls are repeated within the limits, then the
+ * attempt parks; errors that no repetition mends end it. Rejects when the run is aborted, and with the CrewboardError of a
+ * harness that can't tell whether the call may be made.
  */
 export async function callWithRetries(run: Run, request: ModelRequest): Promise<CallOutcome> {
   const { limits, budget = NO_BUDGET } = run.options;
@@ -69,10 +76,15 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
       return { ok: true, reply, settles: grant.call.settlement(reply.usage) };
     } catch (thrown) {
       run.signal.throwIfAborted();
+      // Not the model's failure: the harness itself could not ask whether the call may be made.
+      if (thrown instanceof CrewboardError) throw thrown;
       error = asModelCallError(thrown);
     }
     const { kind, message: reason, retryAfterMs } = error;
     if (kind === 'provider' || kind === 'context') return { ok: false, end: { kind, reason } };
+    if (kind === 'held') {
+      return { ok: false, end: { kind: 'parked', cause: 'held', reason, retryAfterMs: retryAfterMs ?? 0 } };
+    }
     const waitMs = Math.max(backoffMs(failedTries, modelTries, modelRetryMs), retryAfterMs ?? 0);
     if (failedTries >= modelTries || waitedMs + waitMs > modelRetryMs) {
       return { ok: false, end: { kind: 'parked', cause: 'model', error: kind, reason, retryAfterMs } };

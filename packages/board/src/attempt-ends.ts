@@ -1,4 +1,4 @@
-import type { Evidence, FailureClass, JsonValue } from '@crewboard/contracts';
+import { artifactRefIn, type Evidence, type FailureClass, type JsonValue } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { withChangedSince } from './changed-since.ts';
@@ -23,27 +23,53 @@ export type FinishAnswer =
   | { kind: 'news' }
   | { kind: 'open'; taskIds: string[]; openCount: number };
 
+/** Artifacts that a result points at in its evidence, or with an output that is a ref. */
+function artifactsPointedAt({
+  output,
+  evidence,
+}: {
+  output?: unknown;
+  evidence: readonly Evidence[];
+}): string[] {
+  const inEvidence = evidence.flatMap(({ kind, ref }) =>
+    kind === 'artifact' && ref !== undefined ? [ref] : [],
+  );
+  return [artifactRefIn(output) ?? [], inEvidence].flat();
+}
+
 /** How a holder ends its attempt; each call is fenced by the claim token. */
 export function attemptEnds(io: BoardIo) {
   return {
     /**
      * Submits a result at the version last shown to the holder: `complete` ends the task, `checks` and `review` wait
-     * for a runner or for people. `already` for a repeat. Errors: those of the token, `stale_version` with what changed.
+     * for a runner or for people. `already` for a repeat. The attempt's artifacts show under their paths once the task is
+     * completed. Errors: those of the token, `stale_version` with what changed, `invalid_argument` for an artifact that
+     * is named and is none.
      */
     async submit(
       hold: Hold,
       requestId: string,
       version: number,
-      result: { summary: string; output?: JsonValue | undefined; artifacts: string[]; evidence: Evidence[] },
+      result: {
+        summary: string;
+        output?: JsonValue | undefined;
+        /** Refs or paths of the attempt's artifacts; absent: all of its files. */
+        artifacts?: readonly string[] | undefined;
+        evidence: Evidence[];
+      },
       then: 'complete' | 'checks' | 'review' = 'complete',
     ): Promise<{ version: number; already: boolean }> {
-      const outcome = JSON.stringify({ summary: result.summary, artifacts: result.artifacts });
+      // The script adds the refs of the artifacts.
+      const outcome = JSON.stringify({ summary: result.summary });
       const output = withoutAbsent({
         output: result.output,
         evidence: result.evidence.length > 0 ? result.evidence : undefined,
       });
       const stored = Object.keys(output).length === 0 ? '' : JSON.stringify(output);
-      const args = [hold.taskId, hold.token, requestId, version, outcome, stored];
+      const named = result.artifacts === undefined ? '' : JSON.stringify(result.artifacts);
+      const others = artifactsPointedAt(result);
+      const pointedAt = others.length === 0 ? '' : JSON.stringify(others);
+      const args = [hold.taskId, hold.token, requestId, version, outcome, stored, named, pointedAt];
       const run = () =>
         then === 'checks'
           ? io.run(hold.jobId, 'submit_checks', args)
@@ -94,12 +120,13 @@ export function attemptEnds(io: BoardIo) {
 
     /**
      * Gives the task back until `delayMs` from now. `strikesToFail` > 0 makes it a strike when the attempt brought
-     * nothing; at that many in a row the task fails as `infra`.
+     * nothing; at that many in a row the task fails as `infra`. 0 is an end that did not fail, `'kept'` leaves the
+     * strikes as they are: it was not the attempt's doing.
      */
     async park(
       hold: Hold,
       requestId: string,
-      options: { delayMs: number; reason: string; strikesToFail: number },
+      options: { delayMs: number; reason: string; strikesToFail: number | 'kept' },
     ): Promise<void> {
       parseReply(
         await io.run(hold.jobId, 'release', [
@@ -110,7 +137,7 @@ export function attemptEnds(io: BoardIo) {
           options.delayMs,
           '',
           options.reason,
-          options.strikesToFail,
+          options.strikesToFail === 'kept' ? -1 : options.strikesToFail,
         ]),
         VersionReply,
       );

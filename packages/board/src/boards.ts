@@ -1,3 +1,4 @@
+import { artifactRecords } from './artifacts.ts';
 import { attemptEnds, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
 import { holderRequests } from './blocks.ts';
@@ -12,6 +13,7 @@ import { holderCalls } from './holder-calls.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
+import { modelHolds } from './model-holds.ts';
 import { readers } from './readers.ts';
 import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
@@ -39,10 +41,12 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...snapshots(io),
     ...doctor(io),
     ...attemptRecords(io),
+    ...artifactRecords(io),
     ...eventLog(io),
     ...journalStore(io),
     ...budgets(io),
     ...handOver(io),
+    ...modelHolds(io),
     index: jobIndex(io),
     keys: io.keys,
   };

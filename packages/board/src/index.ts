@@ -1,3 +1,4 @@
+export type { NewArtifact } from './artifacts.ts';
 export type { FinishAnswer } from './attempt-ends.ts';
 export { type Boards, openBoards } from './boards.ts';
 export type { BudgetChange, CallCost, Reserved, WorstCase } from './budgets.ts';
@@ -5,10 +6,12 @@ export type { AddInput, ChangeInput, TaskPatch } from './changes.ts';
 export type { Decision } from './decisions.ts';
 export type { DoctorOptions, DoctorReport } from './doctor.ts';
 export type { Finding } from './doctor-scripts.ts';
+export { prepareScript } from './eval-script.ts';
 export { type FoldedBoard, type FoldedTask, foldEvents } from './fold-events.ts';
 export type { OutboxEntry, Sweep } from './hand-over.ts';
 export type { Claimed, ClaimInput, Hold } from './holder-calls.ts';
 export { type Keyspace, keyspace } from './keys.ts';
+export type { ParkedTask } from './model-holds.ts';
 export type { Planned } from './plan-script.ts';
 export type { JobState } from './readers.ts';
 export { withoutAbsent } from './records.ts';

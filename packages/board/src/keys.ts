@@ -24,6 +24,8 @@ export const BOARD_KEYS = [
   'events',
   'outbox',
   'runners',
+  'artifacts',
+  'rate',
   'spend',
 ] as const;
 

@@ -25,6 +25,7 @@ const JobReply = z.tuple([
   z.array(z.number()),
   z.string(),
   z.number(),
+  z.string(),
   SpendSums,
 ]);
 const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
@@ -51,6 +52,8 @@ export interface JobState {
   asOf: string;
   /** The last event that the lead was told of. */
   cursor: string;
+  /** Why tasks of the job wait for a model that answers nobody; absent while none does. */
+  modelDown: string | undefined;
 }
 
 /** Reads that see one consistent state each and walk no board. */
@@ -73,7 +76,7 @@ export function readers(io: BoardIo) {
     /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
     async job(jobId: string): Promise<JobState> {
       const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
-      const [, board, spec, result, usage, asOf, , sums] = reply;
+      const [, board, spec, result, usage, asOf, , down, sums] = reply;
       const stored = JobSpecSchema.parse(JSON.parse(spec));
       return {
         spec: { ...stored, limits: capsInForce(stored.limits, board) },
@@ -92,6 +95,7 @@ export function readers(io: BoardIo) {
         endedAt: board.endedAt,
         asOf,
         cursor: board.cursor,
+        modelDown: down === '' ? undefined : down,
       };
     },
 

@@ -23,6 +23,7 @@ const Current = z.looseObject({
   tasks: z.number().optional(),
   adding: z.number().optional(),
   review: z.string().optional(),
+  most: z.number().optional(),
   path: z.array(z.string()).optional(),
 });
 type Current = z.infer<typeof Current>;
@@ -127,6 +128,15 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'unknown_dependency',
     detail: (c) =>
       `${c.taskId ?? `tasks[${c.index}]`} names "${c.reference}", which is no task or key of this board. ${NOTHING}`,
+  },
+  unknown_artifact: {
+    code: 'invalid_argument',
+    detail: (c) =>
+      `"${c.reference}" is no artifact of this attempt: write it with write_artifact first, then name its ref or path. ${NOTHING}`,
+  },
+  too_many_artifacts: {
+    code: 'limit_exceeded',
+    detail: (c) => `one task keeps at most ${c.most} artifacts until they are submitted. ${NOTHING}`,
   },
   idempotency_mismatch: {
     code: 'idempotency_mismatch',

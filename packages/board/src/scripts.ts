@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
+import { prepareScript, type RedisClient } from './eval-script.ts';
 import { BOARD_KEYS, type BoardKey } from './keys.ts';
 import { linkScript } from './lua-source.ts';
 
@@ -20,6 +19,7 @@ const ENDING: BoardKey[] = [
   'repeats',
   'outcome',
   'job',
+  'artifacts',
   'spend',
 ];
 const READING: BoardKey[] = [
@@ -37,7 +37,7 @@ const READING: BoardKey[] = [
 ];
 
 const FLOW = ['core', 'spend', 'flow'];
-const HOLDER = ['core', 'spend', 'flow', 'holder'];
+const HOLDER = ['core', 'spend', 'flow', 'artifacts', 'holder'];
 const BUDGET = [...HOLDER, 'pauses', 'budget'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
 const DOCTOR = ['core', 'spend', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
@@ -77,6 +77,9 @@ const SCRIPTS = {
     keys: ['hot', 'attempts', 'repeats', 'events', 'progress', 'due', 'outbox', 'job'],
   },
   submit: { libraries: HOLDER, keys: [...ENDING, 'output'] },
+  commit_artifact: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'artifacts'] },
+  find_artifact: { libraries: ['core', 'artifacts'], keys: ['hot', 'deps', 'artifacts'] },
+  list_artifacts: { libraries: ['core', 'artifacts'], keys: ['hot', 'artifacts'] },
   submit_checks: { libraries: [...HOLDER, 'review'], keys: [...ENDING, 'output', 'runners'] },
   fail: { libraries: HOLDER, keys: ENDING },
   release: { libraries: HOLDER, keys: ENDING },
@@ -95,10 +98,12 @@ const SCRIPTS = {
   settle_call: { libraries: HOLDER, keys: ['hot', 'attempts', 'usage', 'spend'] },
   wind_up: { libraries: [...BUDGET, 'cancel', 'rows'], keys: ENDING },
   set_budget: { libraries: BUDGET, keys: ENDING },
-  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'spend'] },
+  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'rate', 'spend'] },
   read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage', 'spend'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
+  rate_mark: { libraries: ['core'], keys: ['hot', 'events', 'rate'] },
+  wake_parked: { libraries: HOLDER, keys: [...ENDING, 'rate'] },
   doctor_spend: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_begin: { libraries: ['core'], keys: ['hot'] },
   doctor_tasks: { libraries: DOCTOR, keys: BOARD_KEYS },
@@ -117,7 +122,7 @@ export type ScriptName = keyof typeof SCRIPTS;
 const isScriptName = (name: string): name is ScriptName => name in SCRIPTS;
 export const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
 
-export type RedisClient = Redis | Cluster;
+export type { RedisClient } from './eval-script.ts';
 
 /** Scripts that a busy worker calls most; calls of one board that meet go to Redis as one. */
 export const MANY_SCRIPTS = ['claim', 'submit'] as const satisfies ScriptName[];
@@ -128,8 +133,6 @@ export function scriptSource(name: ScriptName, many = false): string {
   const { libraries, keys } = SCRIPTS[name];
   return linkScript(name, libraries, keys, many);
 }
-
-const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
 
 /** The keys that a script is passed, in their order. */
 export function keysOf(name: ScriptName): readonly (BoardKey | 'journal')[] {
@@ -145,32 +148,18 @@ export interface ScriptRunner {
 
 export type ScriptArguments = readonly (string | number)[];
 
-interface Script {
-  text: string;
-  sha: string;
-}
-
-function prepare(name: ScriptName, many: boolean): Script {
-  const text = scriptSource(name, many);
-  return { text, sha: sha1(text) };
-}
-
-/**
- * Prepares all scripts for `redis`. Each call is EVALSHA with one array of arguments (a spread of many thousand
- * overflows the stack) and falls back to EVAL when the server has lost the script (SCRIPT FLUSH, restart).
- */
+/** Prepares all scripts for `redis`; see {@link prepareScript}. */
 export function prepareScripts(redis: RedisClient): ScriptRunner {
+  const prepare = (name: ScriptName, many: boolean) => prepareScript(redis, scriptSource(name, many));
   const single = new Map(SCRIPT_NAMES.map((name) => [name, prepare(name, false)]));
   const multiple = new Map(MANY_SCRIPTS.map((name) => [name, prepare(name, true)]));
-  const run = async (script: Script | undefined, keys: readonly string[], args: ScriptArguments) => {
+  const run = async (
+    script: ReturnType<typeof prepareScript> | undefined,
+    keys: readonly string[],
+    args: ScriptArguments,
+  ) => {
     if (script === undefined) throw new Error('no such script');
-    const rest = [keys.length, ...keys, ...args];
-    try {
-      return await redis.call('evalsha', [script.sha, ...rest]);
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.call('eval', [script.text, ...rest]);
-    }
+    return script(keys, args);
   };
   return {
     one: (name, keys, args) => run(single.get(name), keys, args),

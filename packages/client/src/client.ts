@@ -9,6 +9,7 @@ import {
   ResultLine,
   SubmitAnswer,
 } from '@crewboard/contracts';
+import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
@@ -44,6 +45,7 @@ export interface Client {
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
   };
   tasks: TaskCalls;
+  artifacts: ArtifactCalls;
   /** Follows a job live, resuming over broken connections, until its terminal event. */
   events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
   /** A page of the log that `events` follows. */
@@ -102,6 +104,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     jobs: jobCalls(transport),
     tasks: taskCalls(transport),
+    artifacts: artifactCalls(transport),
     events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
     listEvents: (jobId, page = {}, { signal } = {}) =>
       transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ArtifactPath } from './artifact.ts';
 import { TaskId } from './ids.ts';
 import { boundedJson } from './json.ts';
 import { BlockKind, GivenEvidence, NewTask, TaskLimits } from './task.ts';
@@ -151,4 +152,6 @@ export const ReadArtifactInput = z.strictObject({
   offset: offset.optional(),
   limit: z.number().int().min(1).max(100_000).optional(),
 });
-export const WriteArtifactInput = z.strictObject({ path: requiredText(512), content: z.string() });
+export type ReadArtifactInput = z.infer<typeof ReadArtifactInput>;
+export const WriteArtifactInput = z.strictObject({ path: ArtifactPath, content: z.string() });
+export type WriteArtifactInput = z.infer<typeof WriteArtifactInput>;

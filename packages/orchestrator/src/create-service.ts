@@ -10,6 +10,8 @@ import {
   type ResultLine,
   type TaskListQuery,
 } from '@crewboard/contracts';
+import type { ArtifactStore } from '@crewboard/tools';
+import { artifactService } from './artifacts/artifact-service.ts';
 import { cancelPublisher } from './cancel-channel.ts';
 import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
@@ -36,6 +38,7 @@ export interface ServiceDependencies {
   redis: RedisClient;
   hub: EventHub;
   settings: Settings;
+  artifacts: ArtifactStore;
 }
 
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
@@ -196,13 +199,14 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
-  const { boards, redis, settings } = dependencies;
+  const { boards, redis, settings, artifacts } = dependencies;
   const checkRules = createCheckRules(settings.commands);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
     ...jobCalls({ ...dependencies, checkRules }),
     ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
+    ...artifactService({ boards, artifacts }),
     ...claimService(holders),
     ...holderService(holders),
     ...personService({

@@ -1,5 +1,5 @@
-import type { ModelCall } from '@crewboard/agent';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
+import type { ArtifactStore } from '@crewboard/tools';
 import { type AttemptDependencies, type RunAgentOnce, type RunningAttempt, runAttempt } from './attempt.ts';
 import { createCheckRunner } from './checks/check-runner.ts';
 import { runReview } from './checks/review-runner.ts';
@@ -8,14 +8,15 @@ import { needsCommands, prepareGivingBack } from './command/give-back.ts';
 import { prepareCommand } from './command/run-command-task.ts';
 import type { JobFacts } from './job-facts.ts';
 import { prepareLead } from './lead/run-lead.ts';
+import type { Governor } from './provider/governor.ts';
 import type { Delivery } from './queues.ts';
-import type { Provider } from './settings.ts';
 import { type AgentDependencies, prepareSubAgent } from './sub-agent/run-sub-agent.ts';
 import type { WorkTools } from './work-tools.ts';
 
 export interface DeliverDependencies extends AttemptDependencies {
   factsOf: (jobId: string) => Promise<JobFacts>;
-  callModelOf: (provider: Provider) => ModelCall;
+  artifacts: ArtifactStore;
+  governor: Pick<Governor, 'callsOf'>;
   workTools: WorkTools;
   /** Names this worker as an owner. */
   workerId: string;
@@ -28,7 +29,7 @@ type Checking = Pick<AgentDependencies, 'checks' | 'schemas'>;
 
 /** Chooses what runs a claimed task, and prepares it. */
 async function prepare(
-  { boards, settings, log, callModelOf, workTools }: DeliverDependencies,
+  { boards, artifacts, settings, log, workTools }: DeliverDependencies,
   facts: JobFacts,
   attempt: RunningAttempt,
   checking: Checking,
@@ -41,9 +42,10 @@ async function prepare(
   if (!isLead && task.executor === 'command') return prepareCommand({ boards, workTools }, facts, attempt);
   const agent = {
     boards,
+    artifacts,
     settings,
     log,
-    callModel: callModelOf(facts.spec.provider),
+    callModel: attempt.calls.call,
     workTools,
     ...checking,
   };
@@ -55,7 +57,7 @@ async function prepare(
  * end. A delivery that comes twice, late, or for a task that somebody else holds is dropped: the board decides.
  */
 export function createDeliver(dependencies: DeliverDependencies): (delivery: Delivery) => Promise<Delivered> {
-  const { boards, settings, log, factsOf, workTools, workerId } = dependencies;
+  const { boards, settings, log, factsOf, governor, workTools, workerId } = dependencies;
   const schemas = createSchemaCompiler();
   const checking = { schemas, checks: createCheckRunner(schemas, workTools.runnerOf) };
 
@@ -100,7 +102,8 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
     const claimed = await claim(delivery, isLead);
     if (claimed === undefined) return 'over';
     const hold = { jobId, taskId, token: claimed.token };
-    await runAttempt(dependencies, claimed, hold, claimSentAt, (attempt) =>
+    const calls = governor.callsOf(facts.spec.provider, { jobId, taskId, attempt: claimed.task.attempt });
+    await runAttempt(dependencies, claimed, hold, claimSentAt, calls, (attempt) =>
       prepare(dependencies, facts, attempt, checking),
     );
     return 'over';

@@ -121,6 +121,7 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     park: then(boards.park, ofHold),
     waitForNews: then(boards.waitForNews, ofHold),
     finishJob: then(boards.finishJob, ofHold),
+    wakeParked: then(boards.wakeParked, first),
     setBudget: then(boards.setBudget, first),
     // One a model call, and only one that trips the budget hands something on.
     async reserveCall(hold, call) {

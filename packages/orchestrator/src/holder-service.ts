@@ -112,15 +112,10 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
       ),
 
     // The board itself compares the version of a submit, and says what has changed since.
-    submitTask: (
-      scope,
-      jobId,
-      taskId,
-      { version, summary, output, evidence = [], artifacts = [], ...call },
-    ) =>
+    submitTask: (scope, jobId, taskId, { version, summary, output, evidence = [], artifacts, ...call }) =>
       change(scope, jobId, taskId, call, async ({ task, hold, requestId }) => {
         // Of another version nothing is known here, and the board refuses it.
-        if (task.version === version) refuseUnfitSubmission(task, { artifacts, evidence });
+        if (task.version === version) refuseUnfitSubmission(task, evidence);
         const result = { summary, output, artifacts, evidence };
         await boards.submit(hold, requestId, version, result, nextFromOutside(task));
       }),

@@ -1,4 +1,8 @@
 export { resolveCommandsMode } from '@crewboard/tools';
+export {
+  ARTIFACT_ORPHAN_MS,
+  createArtifactSweeper,
+} from './artifacts/sweep-artifacts.ts';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { type Core, composeCore } from './core.ts';
@@ -8,12 +12,15 @@ export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, type EventHub } from './event-hub.ts';
 export type { Log } from './log.ts';
 export { readPriceFile } from './prices.ts';
+export { createGovernor, type Governor } from './provider/governor.ts';
 export { allQueues, type Queues } from './queues.ts';
 export { modelCalls } from './run-agent-for.ts';
 export type {
+  ArtifactCalls,
   ClaimCalls,
   FollowItem,
   HolderCalls,
+  OpenArtifact,
   PersonCalls,
   Scope,
   Service,

@@ -15,7 +15,8 @@ export function spendOf(state: JobState): Spend {
 
 function reasonOf(state: JobState): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
-  return state.reason === '' ? undefined : state.reason;
+  if (state.reason !== '') return state.reason;
+  return state.endedAt === 0 ? state.modelDown : undefined;
 }
 
 /** The public job of one consistent read. */

@@ -1,5 +1,9 @@
+import type { Readable } from 'node:stream';
 import type {
   AddTasksAnswer,
+  Artifact,
+  ArtifactList,
+  ArtifactListQuery,
   AttemptList,
   AttemptListQuery,
   BlockBody,
@@ -115,11 +119,25 @@ export interface PersonCalls {
   explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
 }
 
+/** Files of a job: stored whole, shown under their path once the submit of their task was accepted. */
+export interface ArtifactCalls {
+  /** A page of what shows under a path, in the order in which it came to. */
+  listArtifacts(scope: Scope, jobId: string, query: ArtifactListQuery): Promise<ArtifactList>;
+  /** An artifact by its ref, or by the path under which it shows. Errors: `not_found`. */
+  findArtifact(scope: Scope, jobId: string, name: string): Promise<OpenArtifact>;
+}
+
+export interface OpenArtifact {
+  artifact: Artifact;
+  /** Opens the content, or a part that lies in it; to be read to its end or destroyed. Errors: `not_found`. */
+  read(range?: { offset: number; bytes: number }): Promise<Readable>;
+}
+
 /**
  * Everything that the HTTP API can ask of the orchestrator. Each method throws CrewboardError with a code of
  * DESIGN section 4; bodies are already parsed by their contracts schema. A task ID of another shape is `not_found`.
  */
-export interface Service extends ClaimCalls, HolderCalls, PersonCalls {
+export interface Service extends ClaimCalls, HolderCalls, PersonCalls, ArtifactCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;

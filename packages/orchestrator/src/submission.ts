@@ -29,17 +29,15 @@ function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void 
 }
 
 /**
- * Refuses what can't be submitted for `task`, by agents and over HTTP alike: artifacts, evidence that says nothing
- * about it (`invalid_argument`), acceptance without evidence (`evidence_required`).
+ * Refuses what can't be submitted for `task`, by agents and over HTTP alike: evidence that says nothing about it
+ * (`invalid_argument`), acceptance without evidence (`evidence_required`). That artifacts exist is the board's to say.
  */
-export function refuseUnfitSubmission(
-  task: Task,
-  { artifacts, evidence }: { artifacts: readonly string[]; evidence: readonly Evidence[] },
-): void {
-  if (artifacts.length > 0 || evidence.some((item) => item.kind !== 'statement')) {
+export function refuseUnfitSubmission(task: Task, evidence: readonly Evidence[]): void {
+  if (evidence.some(({ kind, ref }) => kind === 'check' || (kind === 'artifact' && ref === undefined))) {
     throw new CrewboardError(
       'invalid_argument',
-      'artifacts are not supported by this version: put the result into output and evidence of kind "statement". Nothing was changed.',
+      'evidence is a statement with its text, or an artifact with its ref; checks are run by the harness. Nothing was changed.',
+      { example: { kind: 'artifact', ref: 'a ref or path of write_artifact' } },
     );
   }
   refuseMissingEvidence(task, evidence);

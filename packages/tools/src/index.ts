@@ -1,3 +1,10 @@
+export type { ArtifactAccess } from './artifacts/access.ts';
+export { contentTypeOf } from './artifacts/content-type.ts';
+export { createFileArtifactStore } from './artifacts/file-store.ts';
+export { createReadArtifactTool } from './artifacts/read-artifact.ts';
+export type { ArtifactStore, ByteRange, DiscardRule, StoredContent } from './artifacts/store.ts';
+export { readTextPage, type TextPage } from './artifacts/text-page.ts';
+export { createWriteArtifactTool } from './artifacts/write-artifact.ts';
 export {
   type CommandRunner,
   type CommandRunnerOptions,

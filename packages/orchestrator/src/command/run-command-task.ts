@@ -98,6 +98,9 @@ async function submit(boards: Boards, hold: Hold, claimed: Task, end: CommandEnd
   }
 }
 
+/** A command calls no model. */
+type CommandAttempt = Omit<RunningAttempt, 'calls'>;
+
 async function giveBack(boards: Boards, hold: Hold, task: Task, reason: string): Promise<AgentOutcome> {
   await boards.release(hold, `end/${task.attempt}`, reason);
   return DONE;
@@ -110,7 +113,7 @@ async function giveBack(boards: Boards, hold: Hold, task: Task, reason: string):
 async function runAttemptOnce(
   dependencies: CommandDependencies,
   spec: JobSpec,
-  { hold, claimed: { task } }: RunningAttempt,
+  { hold, claimed: { task } }: CommandAttempt,
   signal: AbortSignal,
 ): Promise<AgentOutcome> {
   const { boards } = dependencies;
@@ -127,7 +130,7 @@ async function runAttemptOnce(
 export async function prepareCommand(
   dependencies: CommandDependencies,
   { spec }: JobFacts,
-  attempt: RunningAttempt,
+  attempt: CommandAttempt,
 ): Promise<RunAgentOnce> {
   return async (signal) => {
     try {

@@ -1,5 +1,7 @@
 import type { Boards, Hold } from '@crewboard/board';
 import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
+import { createReadArtifactTool } from '@crewboard/tools';
+import { ALL_ARTIFACTS, agentArtifacts, wholeKeeper } from '../artifacts/agent-artifacts.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
 import { createCallBudget } from '../call-budget.ts';
@@ -45,7 +47,7 @@ async function newsFor(
 
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */
 export async function prepareLead(
-  { boards, settings, log, callModel, workTools, checks, schemas }: AgentDependencies,
+  { boards, artifacts, settings, log, callModel, workTools, checks, schemas }: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed }: RunningAttempt,
 ): Promise<RunAgentOnce> {
@@ -66,6 +68,7 @@ export async function prepareLead(
     createBoardResolveTool(boards, hold, by, spec.limits.maxAttempts),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
+    createReadArtifactTool(agentArtifacts({ boards, artifacts }, hold), ALL_ARTIFACTS),
     createBoardWaitTool(boards, hold, deliveries),
     createFinishJobTool(boards, hold, deliveries, (output) => checks.refuseUnfitOutput(spec, output)),
   ];
@@ -94,6 +97,7 @@ export async function prepareLead(
           unfinishedTodos: [],
           openTasks: await openTaskLines(boards, hold.jobId),
         }),
+        keepWhole: wholeKeeper({ boards, artifacts }, hold),
         limits: limitsFor(spec, {}, settings),
         signal,
       },

@@ -1,7 +1,9 @@
 import type { ModelCall } from '@crewboard/agent';
-import type { Boards } from '@crewboard/board';
 import { projectTodos, unfinishedLines } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
+import { createReadArtifactTool, createWriteArtifactTool } from '@crewboard/tools';
+import { agentArtifacts, OWN_ARTIFACTS, wholeKeeper } from '../artifacts/agent-artifacts.ts';
+import type { ArtifactPlaces } from '../artifacts/put-artifact.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
 import { createCallBudget } from '../call-budget.ts';
@@ -26,8 +28,7 @@ import { createBoardSubmitTool } from './submit-tool.ts';
 const DEPENDENCIES_SHOWN = 50;
 const DEPENDENCY_BYTES = 20_000;
 
-export interface AgentDependencies {
-  boards: Boards;
+export interface AgentDependencies extends ArtifactPlaces {
   settings: Settings;
   log: Log;
   callModel: ModelCall;
@@ -38,13 +39,15 @@ export interface AgentDependencies {
 
 /** Prepares the run of a claimed task: its tools, its first message, its journal. */
 export async function prepareSubAgent(
-  { boards, settings, log, callModel, workTools, checks }: AgentDependencies,
+  { boards, artifacts, settings, log, callModel, workTools, checks }: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
+  const places = { boards, artifacts };
+  const access = agentArtifacts(places, hold, task);
   const limits = limitsFor(spec, task, settings);
   const tools: Tool[] = [
     ...(await workTools.toolsOf(spec)),
@@ -54,6 +57,8 @@ export async function prepareSubAgent(
     createBoardNoteTool(boards, hold),
     createBoardBlockTool(boards, hold),
     createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent', spec.limits.maxAttempts),
+    createReadArtifactTool(access, OWN_ARTIFACTS),
+    createWriteArtifactTool(access),
     createBoardSubmitTool({ boards, hold, shown, journal, checks, job: spec, timeoutMs: limits.timeoutMs }),
     createBoardFailTool(boards, hold, journal, settings.retryDelayMs * 2 ** task.failures),
   ];
@@ -94,6 +99,7 @@ export async function prepareSubAgent(
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
           openTasks: [],
         }),
+        keepWhole: wholeKeeper(places, hold),
         limits,
         checklistRemind: true,
         signal,

@@ -63,16 +63,16 @@ export function createBoardSubmitTool(dependencies: SubmitDependencies): Tool<Bo
   return {
     name: 'board_submit',
     description:
-      'Completes your task: {taskId, summary (at most 2 KB), output?, evidence?: [{acceptanceId, kind: "statement", text}]}. Ends your work. When your task has outputSchema or checks, they are run first: if one fails you are told what it said; mend that and submit again.',
+      'Completes your task: {taskId, summary (at most 2 KB), output? (at most 64 KB, or {"ref"} of an artifact), evidence?: [{acceptanceId, kind: "statement", text} or {acceptanceId, kind: "artifact", ref}], artifacts?: refs or paths of what write_artifact stored (default: all)}. Ends your work. When your task has outputSchema or checks, they are run first: if one fails you are told what it said; mend that and submit again.',
     inputSchema: BoardSubmitInput,
     readOnly: false,
     idempotent: true,
     endsAttempt: true,
     timeoutMs,
-    async execute({ taskId, summary, output, evidence = [], artifacts = [] }, context) {
+    async execute({ taskId, summary, output, evidence = [], artifacts }, context) {
       refuseForeign(hold.taskId, taskId);
       const { task } = shown;
-      refuseUnfitSubmission(task, { artifacts, evidence });
+      refuseUnfitSubmission(task, evidence);
       const passed = await passChecks(dependencies, output, context);
       if (!Array.isArray(passed)) return passed;
       const result = { summary, output, artifacts, evidence: [...evidence, ...passed] };

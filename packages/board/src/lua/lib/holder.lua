@@ -97,6 +97,7 @@ end
 local function finish(B, id, T, code, type, by, extra)
   T[TASK_ENDED] = now()
   recode(B, id, T, code)
+  if code == COMPLETED then accept_staged(id) end
   local event = emit(type, id, T, by, extra)
   save_task(id, T)
   if T[NUMBER] > 0 then
@@ -117,6 +118,7 @@ local function fail_task(B, id, T, class, reason, retryable, delayMs, by)
     T[STRIKES], T[STICKY] = 0, 0
     T[FAILURES] = T[FAILURES] + 1
     T[FRESH] = 1
+    drop_staged(id)
   end
   local extra = cjson.encode({ class = class, reason = reason })
   if retryable and T[NUMBER] > 0 and T[FAILURES] < T[MAX_ATTEMPTS] then
