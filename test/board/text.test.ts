@@ -141,6 +141,11 @@ const TOKEN = { claimToken: '1-secret', requestId: 'r1' };
 const CALLS: Record<JobCall, Call> = {
   getJob: (service, scope, jobId) => service.getJob(scope, jobId),
   cancelJob: (service, scope, jobId) => service.cancelJob(scope, jobId, 'mine'),
+  pauseJob: (service, scope, jobId) => service.pauseJob(scope, jobId, 'mine'),
+  resumeJob: (service, scope, jobId) => service.resumeJob(scope, jobId, 'mine'),
+  editJob: (service, scope, jobId) =>
+    service.editJob(scope, jobId, { version: 1, limits: { maxParallel: 1 } }),
+  startJob: (service, scope, jobId) => service.startJob(scope, jobId),
   listTasks: (service, scope, jobId) => service.listTasks(scope, jobId, {}),
   getTask: (service, scope, jobId, taskId) => service.getTask(scope, jobId, taskId),
   addTasks: (service, scope, jobId) => service.addTasks(scope, jobId, [{ title: 'Mine' }]),

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { openBoards } from '@crewboard/board';
 import type { JobBody } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
-import { ANN } from '../support/board.ts';
 import { type LocalStackOptions, openLocalStack } from '../support/local-stack.ts';
 import {
   allText,
@@ -91,6 +90,14 @@ describe('a model without a price', () => {
     expect(edited).toMatchObject({ status: 400, json: { code: 'invalid_argument', path: 'model' } });
   });
 
+  it('is refused when a job that calls it gets a budget', async () => {
+    await using run = await openWith(submits, { worker: false });
+    const { id } = await run.stack.client.jobs.submit(UNPRICED);
+    const patch = { version: 1, limits: { budgetUsd: 1 } };
+    const answer = await run.stack.call('PATCH', `/v1/jobs/${id}`, patch);
+    expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_argument', path: 'models.worker' } });
+  });
+
   it('runs without a budget: its tokens are counted, its money is not known', async () => {
     await using run = await openWith(submits);
     const job = await run.stack.run(UNPRICED);
@@ -162,7 +169,9 @@ describe('a budget that is used up', () => {
     expect(paused.statusReason).toMatch(/^budget: of 30000 tokens \d+ tokens are spent/);
     expect(paused.counts).toMatchObject({ failed: 0, in_progress: 0 });
     expect(paused.counts.completed).toBeGreaterThan(1);
-    await run.boards.setBudget(id, ANN, { budgetTokens: 1_000_000 });
+    const patch = { version: paused.version, limits: { budgetTokens: 1_000_000 } };
+    const raised = await run.stack.call('PATCH', `/v1/jobs/${id}`, patch);
+    expect(raised).toMatchObject({ status: 200, json: { pauses: [], limits: { budgetTokens: 1_000_000 } } });
     await expect.poll(async () => (await job()).status, { timeout: 20_000 }).toBe('succeeded');
   });
 

@@ -30,13 +30,13 @@ afterAll(async () => {
 async function claimCommand(run: string, workspace = folder.path) {
   const { jobId, ids } = await board.job([{ key: 'a', title: 'A', executor: 'command', command: { run } }]);
   const claimed = await board.claim(jobId, ids.a ?? '');
-  const { spec, lead } = await board.boards.job(jobId);
+  const { spec, lead, version } = await board.boards.job(jobId);
   const lease = keepLease(board.boards, claimed.hold, 30_000);
   lease.close();
   const prepare = (boards: Boards = board.boards) =>
     prepareCommand(
       { boards, workTools },
-      { spec: { ...spec, workspace: { path: workspace } }, lead },
+      { spec: { ...spec, workspace: { path: workspace } }, lead, version },
       { hold: claimed.hold, claimed, lease },
     );
   const task = () => board.boards.task(jobId, ids.a ?? '');

@@ -15,6 +15,7 @@ import { artifactRoutes } from './routes/artifacts.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { holderRoutes } from './routes/holders.ts';
+import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { personRoutes } from './routes/persons.ts';
 import { resultRoutes } from './routes/results.ts';
@@ -53,6 +54,7 @@ const REQUEST_TIMEOUT_MS = 120_000;
 export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_MS): Route[] {
   return [
     ...jobRoutes(service),
+    ...jobControlRoutes(service),
     ...taskRoutes(service),
     ...holderRoutes(service),
     ...personRoutes(service),

@@ -2,15 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisClient } from '@crewboard/board';
 import {
+  announceWorker,
   composeCore,
   createGovernor,
   createJobTools,
   type DeliverDependencies,
   followCancels,
+  followPauses,
   type Log,
   modelCalls,
   providersOf,
   type Settings,
+  servedQueues,
   startQueueWorkers,
 } from '@crewboard/orchestrator';
 import type { ConnectionOptions } from 'bullmq';
@@ -22,7 +25,7 @@ export interface WorkerConnections {
   boards: RedisClient;
   /** For queues, shared; BullMQ makes blocking ones of its own from it. */
   queues: ConnectionOptions;
-  /** For the cancel channel alone. */
+  /** For news of cancels and pauses alone. */
   subscriber: Redis;
 }
 
@@ -56,6 +59,10 @@ export async function startWorker(
       if (taskId === undefined || taskId === hold.taskId) lease.stop('cancelled');
     }
   });
+  await followPauses(connections.subscriber, settings.prefix, (jobId) => {
+    for (const { lease } of running.get(jobId) ?? []) lease.pause();
+  });
+  const providers = providersOf(settings);
   const workers = startQueueWorkers(
     {
       boards: core.boards,
@@ -69,14 +76,21 @@ export async function startWorker(
       workTools,
       workerId,
     },
-    providersOf(settings),
+    providers,
     () => connections.queues,
   );
-  log.info({ workerId, providers: providersOf(settings), commands: settings.commands }, 'worker started');
+  const served = servedQueues(settings, providers).map(({ provider }) => provider);
+  const announced = announceWorker(
+    connections.boards,
+    settings.prefix,
+    { id: workerId, providers: [...new Set(served)], log },
+    shutdown.signal,
+  );
+  log.info({ workerId, providers, commands: settings.commands }, 'worker started');
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
-      const closed = Promise.all([governing, ...workers.map((worker) => worker.close())])
+      const closed = Promise.all([announced, governing, ...workers.map((worker) => worker.close())])
         .then(() => governor.close())
         .then(() => workTools.idle())
         .then(() => core.close());

@@ -46,6 +46,8 @@ export interface AgentOptions {
    * undefined lets the loop nudge the model.
    */
   plainEnding?: () => Promise<AttemptEnd | undefined>;
+  /** Asked before each model call: a reason parks the attempt there, with all that was asked for so far done. */
+  parkAsked?: () => string | undefined;
   /** Until a person approves the plan: only read-only tools and these run; the others stay listed. */
   planMode?: { allows: readonly string[] };
   /** The model's context window in tokens, where the published one is not the one in use. */
@@ -85,6 +87,8 @@ export type AgentEnd =
   | { kind: 'done' }
   /** A tool parked the attempt. */
   | { kind: 'parked'; cause: 'tool'; reason: string }
+  /** The caller asked for it ({@link AgentOptions.parkAsked}), such as for a pause. */
+  | { kind: 'parked'; cause: 'asked'; reason: string }
   /** Model calls kept failing; `retryAfterMs` is what the provider asked for last. */
   | {
       kind: 'parked';

@@ -58,8 +58,8 @@ function realWait(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Calls the model until it answers, each time within the budget. Failing calls are repeated within the limits, then the
- * attempt parks; errors that no repetition mends end it. Rejects when the run is aborted, and with the CrewboardError of a
- * harness that can't tell whether the call may be made.
+ * attempt parks; errors that no repetition mends end it, and so does a wish to park: no call starts after it. Rejects when
+ * the run is aborted, and with the CrewboardError of a harness that can't tell whether the call may be made.
  */
 export async function callWithRetries(run: Run, request: ModelRequest): Promise<CallOutcome> {
   const { limits, budget = NO_BUDGET } = run.options;
@@ -68,6 +68,8 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
   for (let failedTries = 1; ; failedTries++) {
     let error: ModelCallError;
     run.signal.throwIfAborted();
+    const park = run.options.parkAsked?.();
+    if (park !== undefined) return { ok: false, end: { kind: 'parked', cause: 'asked', reason: park } };
     const grant = await budget.reserve(request, inputTokensMost(run, request), run.signal);
     if (!grant.granted)
       return { ok: false, end: { kind: 'budget', fails: grant.fails, reason: grant.reason } };

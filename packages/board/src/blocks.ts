@@ -71,7 +71,7 @@ export function holderRequests(io: BoardIo) {
       requestId: string,
       task: NewTask,
       by: { kind: 'sub-agent' | 'human' | 'external'; id: string },
-      maxAttempts: number,
+      maxAttempts?: number,
     ): Promise<{ taskId: TaskId; number: number }> {
       const hash = createHash('sha256').update(JSON.stringify(task)).digest('base64');
       for (let tries = 0; tries < TRIES; tries++) {

@@ -10,6 +10,7 @@ import { doctor } from './doctor.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
 import { holderCalls } from './holder-calls.ts';
+import { jobEdits } from './job-edits.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
@@ -31,6 +32,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...submitBoard(io),
     ...boardChanges(io),
     ...decisions(io),
+    ...jobEdits(io),
     ...reviews(io),
     ...holderCalls(io),
     ...holderRequests(io),

@@ -38,8 +38,8 @@ export type TaskPatch = Partial<Omit<NewTask, 'key' | 'dependsOn'>> & {
 /** A batch of changes, carried out all or not at all, adds first. */
 export interface ChangeInput {
   by: Actor;
-  /** Attempts of added tasks that name no number. */
-  maxAttempts: number;
+  /** Attempts of added tasks that name no number; absent: the job's, also when those change. */
+  maxAttempts?: number | undefined;
   adds?: readonly NewTask[];
   edits?: readonly { taskId: TaskId; version: number; patch: TaskPatch }[];
   cancels?: readonly {

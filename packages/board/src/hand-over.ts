@@ -10,6 +10,8 @@ export interface OutboxEntry {
   taskId: string;
   attempt: number;
   dispatch: number;
+  /** Of `enqueue`: how many of the job were in flight with it. */
+  rank: number;
 }
 
 const OutboxFields = z.object({
@@ -18,6 +20,8 @@ const OutboxFields = z.object({
   task: z.string(),
   attempt: z.coerce.number().int(),
   dispatch: z.coerce.number().int(),
+  // Absent in entries of an older version.
+  rank: z.coerce.number().int().nonnegative().default(0),
 });
 const Word = z.array(z.unknown());
 const SweepReply = z.union([
@@ -56,7 +60,8 @@ export type Sweep =
       status: JobStatus;
       ended: boolean;
       ageMs: number;
-      hold: boolean;
+      /** False while a submit still fills the board. */
+      filled: boolean;
       outbox: number;
       /** Queued longer than staleMs: their queue jobs must be looked up. */
       stale: StaleTask[];
@@ -78,7 +83,8 @@ export function handOver(io: BoardIo) {
       return entries.map(([id, fields]) => {
         const pairs = Array.from({ length: fields.length / 2 }, (_, i) => [fields[i * 2], fields[i * 2 + 1]]);
         const entry = OutboxFields.parse(Object.fromEntries(pairs));
-        return { id, kind: entry.kind, taskId: entry.task, attempt: entry.attempt, dispatch: entry.dispatch };
+        const { kind, task: taskId, attempt, dispatch, rank } = entry;
+        return { id, kind, taskId, attempt, dispatch, rank };
       });
     },
 
@@ -89,7 +95,7 @@ export function handOver(io: BoardIo) {
     },
 
     /** Carries out an entry that concerns only the board itself (all but `enqueue` and `checks`). */
-    async carryOut(jobId: string, entry: OutboxEntry): Promise<void> {
+    async carryOut(jobId: string, entry: Pick<OutboxEntry, 'kind' | 'taskId'>): Promise<void> {
       if (entry.kind === 'settle') parseReply(await io.run(jobId, 'settle_slice', [entry.taskId]), Word);
       else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);
       else if (entry.kind === 'cascade') parseReply(await io.run(jobId, 'cascade', [entry.taskId]), Word);
@@ -108,13 +114,13 @@ export function handOver(io: BoardIo) {
         SweepReply,
       );
       if (reply[0] !== 'ok') return { kind: reply[0] };
-      const [, status, ended, ageMs, hold, outbox, stale, reviews] = reply;
+      const [, status, ended, ageMs, filled, outbox, stale, reviews] = reply;
       return {
         kind: 'swept',
         status,
         ended: ended === 1 && isEnded(status),
         ageMs,
-        hold: hold === 1,
+        filled: filled === 1,
         outbox,
         stale: staleTasks(stale),
         reviews: staleTasks(reviews),

@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { capsInForce } from './budgets.ts';
-import { countsOf, jobStatusOf, parseUsage, toTask } from './records.ts';
+import { CODES, countsOf, jobStatusOf, parseUsage, toTask } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 import { type Money, moneyOf, SpendSums } from './spend-sums.ts';
@@ -26,6 +26,7 @@ const JobReply = z.tuple([
   z.string(),
   z.number(),
   z.string(),
+  z.number(),
   SpendSums,
 ]);
 const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
@@ -54,6 +55,10 @@ export interface JobState {
   cursor: string;
   /** Why tasks of the job wait for a model that answers nobody; absent while none does. */
   modelDown: string | undefined;
+  /** True while something of it waits in a queue for one of our workers. */
+  queued: boolean;
+  /** True for a job that is filled and waits to be started. */
+  held: boolean;
 }
 
 /** Reads that see one consistent state each and walk no board. */
@@ -76,7 +81,7 @@ export function readers(io: BoardIo) {
     /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
     async job(jobId: string): Promise<JobState> {
       const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
-      const [, board, spec, result, usage, asOf, , down, sums] = reply;
+      const [, board, spec, result, usage, asOf, , down, leadQueued, sums] = reply;
       const stored = JobSpecSchema.parse(JSON.parse(spec));
       return {
         spec: { ...stored, limits: capsInForce(stored.limits, board) },
@@ -96,6 +101,8 @@ export function readers(io: BoardIo) {
         asOf,
         cursor: board.cursor,
         modelDown: down === '' ? undefined : down,
+        queued: leadQueued === 1 || board.count(CODES.queued) > 0,
+        held: board.status === 'accepting' && board.isFilled,
       };
     },
 

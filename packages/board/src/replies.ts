@@ -85,8 +85,9 @@ const REFUSALS: Record<string, Refusal> = {
   },
   stale_version: {
     code: 'stale_version',
-    detail: (c) => `task ${c.taskId} has changed: it is at version ${c.version} now. ${NOTHING}`,
-    next: (c) => `board_get {"taskId": "${c.taskId}"}`,
+    detail: (c) =>
+      `${c.what === 'job' ? 'the job' : `task ${c.taskId}`} has changed: it is at version ${c.version} now. ${NOTHING}`,
+    next: (c) => (c.what === 'job' ? 'GET /v1/jobs/:id' : `board_get {"taskId": "${c.taskId}"}`),
   },
   invalid_transition: {
     code: 'invalid_transition',
@@ -106,6 +107,12 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'not_ready',
     detail: (c) => `task ${c.taskId} is ${c.status} and not ready to be claimed. ${NOTHING}`,
     next: (c) => `board_get {"taskId": "${c.taskId}", "include": ["dependencies"]}`,
+  },
+  not_started: {
+    code: 'invalid_transition',
+    detail: () => `the job is held and was not started yet. ${NOTHING}`,
+    next: () => 'POST /v1/jobs/:id/start',
+    allowed: () => ['start', 'cancel'],
   },
   board_paused: {
     code: 'board_paused',
@@ -149,32 +156,35 @@ const REFUSALS: Record<string, Refusal> = {
   },
 };
 
+/** The state that a refusal shows: of its task, or the version of its job. */
+function shownState(current: Current) {
+  if (current.what === 'job' && current.version !== undefined) return { version: current.version };
+  if (current.status === undefined || current.code === undefined) return undefined;
+  return withoutAbsent({
+    taskId: current.taskId,
+    status: current.status,
+    version: current.version,
+    attempt: current.attempt,
+    owner: parseOwner(current.owner ?? ''),
+    readiness: readinessOf(
+      { code: current.code, hold: current.hold ?? '', notBefore: current.notBefore ?? 0 },
+      [],
+      false,
+    ),
+    notBefore: current.notBefore ? isoTime(current.notBefore) : undefined,
+  });
+}
+
 /** The error that a script's refusal stands for, with the task's state now. */
 export function refusal(word: string, currentJson: string): CrewboardError {
   const current = Current.parse(JSON.parse(currentJson));
   const meaning = REFUSALS[word];
   if (meaning === undefined) return new CrewboardError('unavailable', `the board answered "${word}"`);
-  const shown =
-    current.status === undefined || current.code === undefined
-      ? undefined
-      : withoutAbsent({
-          taskId: current.taskId,
-          status: current.status,
-          version: current.version,
-          attempt: current.attempt,
-          owner: parseOwner(current.owner ?? ''),
-          readiness: readinessOf(
-            { code: current.code, hold: current.hold ?? '', notBefore: current.notBefore ?? 0 },
-            [],
-            false,
-          ),
-          notBefore: current.notBefore ? isoTime(current.notBefore) : undefined,
-        });
   return new CrewboardError(
     meaning.code,
     meaning.detail(current),
     withoutAbsent({
-      current: shown,
+      current: shownState(current),
       next: meaning.next?.(current),
       allowed: meaning.allowed?.(current),
       index: current.index,

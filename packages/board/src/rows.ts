@@ -115,6 +115,7 @@ function boardRecord(value: unknown): BoardRecordType {
     cursor: text(values, 14, what),
     pauses: pauses === '' ? [] : pauses.split(','),
     reason: text(values, 21, what),
+    isFilled: text(values, 25, what) === '',
     graph: String(number(values, 24, what)),
     budgetNanoUsd: number(values, 60, what),
     budgetTokens: number(values, 61, what),

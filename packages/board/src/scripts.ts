@@ -37,8 +37,8 @@ const READING: BoardKey[] = [
 ];
 
 const FLOW = ['core', 'spend', 'flow'];
-const HOLDER = ['core', 'spend', 'flow', 'artifacts', 'holder'];
-const BUDGET = [...HOLDER, 'pauses', 'budget'];
+const HOLDER = ['core', 'spend', 'flow', 'artifacts', 'pauses', 'holder'];
+const BUDGET = [...HOLDER, 'budget'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
 const DOCTOR = ['core', 'spend', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
@@ -60,10 +60,11 @@ const SCRIPTS = {
   },
   read_review: { libraries: ['core'], keys: ['hot', 'runners'] },
   drop: { libraries: ['core'], keys: BOARD_KEYS },
-  pause: { libraries: ['core'], keys: ['hot', 'events'] },
-  resume: { libraries: FLOW, keys: ENDING },
+  pause: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'events', 'job'] },
+  resume: { libraries: [...FLOW, 'pauses'], keys: ENDING },
+  edit_job: { libraries: BUDGET, keys: ENDING },
   cascade: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
-  flip: { libraries: FLOW, keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
+  flip: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
   claim: {
     libraries: [...FLOW, 'rows'],
     keys: [...new Set<BoardKey>([...READING, 'index', 'window', 'due', 'attempts', 'repeats', 'outbox'])],
@@ -85,11 +86,14 @@ const SCRIPTS = {
   release: { libraries: HOLDER, keys: ENDING },
   finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
   cancel_job: { libraries: ['core'], keys: ['hot', 'outbox', 'job'] },
-  cancel_slice: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
+  cancel_slice: { libraries: [...HOLDER, 'cancel', 'early_end'], keys: ENDING },
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
   lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
-  sweep: { libraries: [...BUDGET, 'expire', 'review'], keys: [...ENDING, 'output', 'runners'] },
+  sweep: {
+    libraries: [...BUDGET, 'expire', 'review', 'early_end'],
+    keys: [...ENDING, 'output', 'runners'],
+  },
   journal_append: {
     libraries: [...HOLDER],
     keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'spend', 'journal'],

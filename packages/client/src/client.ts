@@ -1,5 +1,6 @@
 import {
   type BoardEvent,
+  type EditJobBody,
   EventList,
   Job,
   type JobBody,
@@ -39,6 +40,13 @@ export interface Client {
     get(jobId: string, options?: CallOptions): Promise<Job>;
     list(page?: Page, options?: CallOptions): Promise<JobList>;
     cancel(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    pause(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    /** Lifts every cause of a pause. */
+    resume(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    /** New limits, at the version of the job that was seen; null takes one away. */
+    edit(jobId: string, body: EditJobBody, options?: CallOptions): Promise<Job>;
+    /** Starts a job that was submitted with `hold`. */
+    start(jobId: string, options?: CallOptions): Promise<Job>;
     /** The job's result, partial while it runs. */
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** One line a task in plan order, as they come. */
@@ -71,6 +79,8 @@ async function* readResults(
 }
 
 function jobCalls(transport: Transport): Client['jobs'] {
+  const control = (jobId: string, action: string, body?: object, { signal }: CallOptions = {}) =>
+    transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/${action}`, body, signal });
   return {
     submit: (body, options = {}) =>
       transport.json(SubmitAnswer, {
@@ -83,8 +93,12 @@ function jobCalls(transport: Transport): Client['jobs'] {
     get: (jobId, { signal } = {}) => transport.json(Job, { path: jobPath(jobId), signal }),
     list: (page = {}, { signal } = {}) =>
       transport.json(JobList, { path: withQuery('/v1/jobs', page), signal }),
-    cancel: (jobId, reason, { signal } = {}) =>
-      transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/cancel`, body: { reason }, signal }),
+    cancel: (jobId, reason, options) => control(jobId, 'cancel', { reason }, options),
+    pause: (jobId, reason, options) => control(jobId, 'pause', { reason }, options),
+    resume: (jobId, reason, options) => control(jobId, 'resume', { reason }, options),
+    start: (jobId, options) => control(jobId, 'start', undefined, options),
+    edit: (jobId, body, { signal } = {}) =>
+      transport.json(Job, { method: 'PATCH', path: jobPath(jobId), body, signal }),
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),

@@ -69,6 +69,7 @@ export {
   ProjectName,
   WorkToolName,
 } from './job.ts';
+export { EditJobBody, JobLimitsPatch, PauseBody } from './job-edit-http.ts';
 export {
   type CallSettlement,
   ContentBlock,

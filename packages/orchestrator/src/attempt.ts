@@ -168,6 +168,10 @@ async function settleOutcome(
       return fail(outcome.bound === 'time' ? 'timeout' : 'model', outcome.reason, true);
     case 'parked':
       if (outcome.cause === 'tool') return;
+      if (outcome.cause === 'asked') {
+        const parked = { delayMs: 0, reason: outcome.reason, strikesToFail: 0 };
+        return endAttempt(dependencies, () => boards.park(hold, requestId, parked));
+      }
       return endAttempt(dependencies, async () => {
         const stop = AbortSignal.any([lease.signal, dependencies.shutdown]);
         const held = { hold, calls, attempt: task.attempt };

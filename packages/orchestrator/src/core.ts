@@ -4,8 +4,9 @@ import { type ArtifactStore, createFileArtifactStore } from '@crewboard/tools';
 import type { ConnectionOptions } from 'bullmq';
 import { createArtifactSweeper } from './artifacts/sweep-artifacts.ts';
 import { createDrainer, type Drainer, drainAfter } from './drain.ts';
-import { type JobFacts, rememberJobFacts } from './job-facts.ts';
+import { type FactsOf, rememberJobFacts } from './job-facts.ts';
 import type { Log } from './log.ts';
+import { pausesPublished } from './pause-channel.ts';
 import { allQueues, openQueues, type Queues } from './queues.ts';
 import type { Settings } from './settings.ts';
 import { createSweeper } from './sweeper.ts';
@@ -15,7 +16,7 @@ export interface Core {
   boards: Boards;
   queues: Queues;
   drainer: Drainer;
-  factsOf: (jobId: string) => Promise<JobFacts>;
+  factsOf: FactsOf;
   artifacts: ArtifactStore;
   /** Ends the sweepers, waits for hand-overs that are under way, closes the queues; connections stay the caller's. */
   close(): Promise<void>;
@@ -45,7 +46,7 @@ export function composeCore({ redis, queueConnection, settings, log, ...rest }: 
     createArtifactSweeper({ boards: plain, artifacts, log }).run(ending.signal),
   ]);
   return {
-    boards: drainAfter(plain, drainer),
+    boards: pausesPublished(drainAfter(plain, drainer), redis, settings.prefix),
     queues,
     drainer,
     factsOf,

@@ -21,7 +21,9 @@ import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
 import { holderService } from './holder-service.ts';
-import { jobView, spendOf } from './job-view.ts';
+import { jobService } from './job-service.ts';
+import { spendOf } from './job-view.ts';
+import { jobViews } from './job-views.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personService } from './person-service.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
@@ -29,6 +31,7 @@ import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { createSubmitJob } from './submit-job.ts';
 import { visibleJob } from './visible-job.ts';
+import { type IsServed, servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 const EVENTS_DEFAULT = 100;
@@ -44,13 +47,15 @@ export interface ServiceDependencies {
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
 
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies) {
+function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, isServed: IsServed) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
+  const { view, views } = jobViews(isServed);
   return {
     submitJob: createSubmitJob({ boards, settings, checkRules }),
+    ...jobService({ boards, settings, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
-      return jobView(await visibleJob(boards, scope, jobId));
+      return view(await visibleJob(boards, scope, jobId));
     },
 
     async listJobs(
@@ -61,7 +66,7 @@ function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies) 
       const states = await Promise.all(
         ids.slice(0, limit).map((id) => boards.job(id).catch(() => undefined)),
       );
-      const jobs = states.filter((state) => state !== undefined).map(jobView);
+      const jobs = await views(states.filter((state) => state !== undefined));
       return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
     },
 
@@ -70,7 +75,7 @@ function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies) 
       if (await boards.cancelJob(jobId, `user:${scope.caller}`, reason)) {
         await publishCancel(jobId);
       }
-      return jobView(await boards.job(jobId));
+      return view(await boards.job(jobId));
     },
 
     async getResult(scope: Scope, jobId: string): Promise<JobResult> {
@@ -140,7 +145,6 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
       const added = await boards.add(jobId, {
         tasks,
         by,
-        maxAttempts: spec.limits.maxAttempts,
         ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
       });
       const created: Record<string, string> = {};
@@ -200,10 +204,11 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
   const { boards, redis, settings, artifacts } = dependencies;
+  const isServed = servedProviders(redis, settings.prefix);
   const checkRules = createCheckRules(settings.commands);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
-    ...jobCalls({ ...dependencies, checkRules }),
+    ...jobCalls({ ...dependencies, checkRules }, isServed),
     ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
     ...artifactService({ boards, artifacts }),
@@ -213,6 +218,7 @@ export function createService(dependencies: ServiceDependencies): Service {
       boards,
       settings,
       checkRules,
+      isServed,
       publishCancel: cancelPublisher(redis, settings.prefix),
     }),
   };

@@ -6,7 +6,7 @@ import { runReview } from './checks/review-runner.ts';
 import { createSchemaCompiler } from './checks/schema-compiler.ts';
 import { needsCommands, prepareGivingBack } from './command/give-back.ts';
 import { prepareCommand } from './command/run-command-task.ts';
-import type { JobFacts } from './job-facts.ts';
+import type { FactsOf, JobFacts } from './job-facts.ts';
 import { prepareLead } from './lead/run-lead.ts';
 import type { Governor } from './provider/governor.ts';
 import type { Delivery } from './queues.ts';
@@ -14,7 +14,7 @@ import { type AgentDependencies, prepareSubAgent } from './sub-agent/run-sub-age
 import type { WorkTools } from './work-tools.ts';
 
 export interface DeliverDependencies extends AttemptDependencies {
-  factsOf: (jobId: string) => Promise<JobFacts>;
+  factsOf: FactsOf;
   artifacts: ArtifactStore;
   governor: Pick<Governor, 'callsOf'>;
   workTools: WorkTools;
@@ -103,8 +103,9 @@ export function createDeliver(dependencies: DeliverDependencies): (delivery: Del
     if (claimed === undefined) return 'over';
     const hold = { jobId, taskId, token: claimed.token };
     const calls = governor.callsOf(facts.spec.provider, { jobId, taskId, attempt: claimed.task.attempt });
-    await runAttempt(dependencies, claimed, hold, claimSentAt, calls, (attempt) =>
-      prepare(dependencies, facts, attempt, checking),
+    await runAttempt(dependencies, claimed, hold, claimSentAt, calls, async (attempt) =>
+      // The limits as they were at the claim, or newer.
+      prepare(dependencies, await factsOf(jobId, claimed.jobVersion), attempt, checking),
     );
     return 'over';
   };

@@ -11,6 +11,7 @@ export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, type EventHub } from './event-hub.ts';
 export type { Log } from './log.ts';
+export { followPauses } from './pause-channel.ts';
 export { readPriceFile } from './prices.ts';
 export { createGovernor, type Governor } from './provider/governor.ts';
 export { allQueues, type Queues } from './queues.ts';
@@ -20,6 +21,7 @@ export type {
   ClaimCalls,
   FollowItem,
   HolderCalls,
+  JobCalls,
   OpenArtifact,
   PersonCalls,
   Scope,
@@ -28,4 +30,5 @@ export type {
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
 export { createJobTools, type WorkTools } from './work-tools.ts';
-export { startQueueWorkers } from './workers.ts';
+export { announceWorker } from './worker-registry.ts';
+export { servedQueues, startQueueWorkers } from './workers.ts';

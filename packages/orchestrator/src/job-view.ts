@@ -13,14 +13,20 @@ export function spendOf(state: JobState): Spend {
   return { ...state.money, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
 }
 
-function reasonOf(state: JobState): string | undefined {
+function reasonOf(state: JobState, served: boolean): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
   if (state.reason !== '') return state.reason;
-  return state.endedAt === 0 ? state.modelDown : undefined;
+  if (state.endedAt === 0 && state.modelDown !== undefined) return state.modelDown;
+  return waitsForWorker(state) && !served ? 'provider: no worker' : undefined;
 }
 
-/** The public job of one consistent read. */
-export function jobView(state: JobState): Job {
+/** True when something of the job can be done now, and only by one of our workers. */
+export function waitsForWorker(state: JobState): boolean {
+  return state.queued && state.endedAt === 0 && !state.cancelling && state.pauses.length === 0;
+}
+
+/** The public job of one consistent read. `served`: some worker takes the tasks of its provider. */
+export function jobView(state: JobState, served: boolean): Job {
   const { spec } = state;
   return withoutAbsent({
     id: spec.id,
@@ -28,7 +34,7 @@ export function jobView(state: JobState): Job {
     title: spec.title,
     goal: spec.goal,
     status: state.status,
-    statusReason: reasonOf(state),
+    statusReason: reasonOf(state, served),
     pauses: state.pauses,
     version: state.version,
     counts: state.counts,

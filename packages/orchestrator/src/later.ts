@@ -19,9 +19,5 @@ export function refuseLaterJobFields(body: JobBody): void {
   if (body.map !== undefined) refuse('map', 'write the tasks out in tasks[]');
   if (body.plan?.approve) refuse('plan.approve', 'leave it out');
   if (body.models?.judge !== undefined) refuse('models.judge', 'leave it out');
-  if (body.hold) refuse('hold', 'submit all tasks at once');
   if (body.dryRun) refuse('dryRun', 'leave it out');
-  for (const name of ['maxFailures', 'jobTimeoutMs'] as const) {
-    if (body.limits?.[name] !== undefined) refuse(`limits.${name}`, 'leave it out');
-  }
 }

@@ -11,6 +11,7 @@ import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
 import { createWhy } from './why.ts';
+import type { IsServed } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 
@@ -19,6 +20,7 @@ interface PersonDependencies {
   settings: Settings;
   checkRules: CheckRules;
   publishCancel: PublishCancel;
+  isServed: IsServed;
 }
 
 const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
@@ -39,8 +41,9 @@ export function personService({
   settings,
   checkRules,
   publishCancel,
+  isServed,
 }: PersonDependencies): PersonCalls {
-  const whyOf = createWhy(boards);
+  const whyOf = createWhy(boards, isServed);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
     const state = await visibleJob(boards, scope, jobId);
@@ -56,7 +59,6 @@ export function personService({
     return boards.change(spec.id, {
       ...changes,
       by: userOf(scope),
-      maxAttempts: spec.limits.maxAttempts,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
     });
   }

@@ -5,6 +5,7 @@ import {
   CrewboardError,
   type Environment,
   type JobLimits,
+  type JobSpec,
   type NewTask,
   NO_USAGE,
   type Usage,
@@ -55,16 +56,14 @@ interface Called {
   isCapped: boolean;
 }
 
-/** The models of a job with a goal: its lead's, and the one that its tasks will call. */
-export function leadModels(
-  models: { lead: string; worker: string },
+/** The models of a job as a whole: its lead's if it has one, and the one of tasks that name none. */
+export function modelsOfJob(
+  { goal, models }: Pick<JobSpec, 'goal' | 'models'>,
   limits: Pick<JobLimits, 'budgetUsd'>,
 ): Called[] {
   const isCapped = limits.budgetUsd !== undefined;
-  return [
-    { model: models.lead, path: 'models.lead', isCapped },
-    { model: models.worker, path: 'models.worker', isCapped },
-  ];
+  const worker = { model: models.worker, path: 'models.worker', isCapped };
+  return goal === undefined ? [worker] : [{ model: models.lead, path: 'models.lead', isCapped }, worker];
 }
 
 /** The models that tasks call, `models.worker` where they name none. */

@@ -12,6 +12,7 @@ import type {
   ClaimAnswer,
   ClaimBody,
   EditBody,
+  EditJobBody,
   EventList,
   FailBody,
   HeartbeatAnswer,
@@ -70,6 +71,18 @@ export interface HolderCalls {
   blockTask: HolderCall<BlockBody>;
   failTask: HolderCall<FailBody>;
   releaseTask: HolderCall<ReleaseBody>;
+}
+
+/** What people do with a job as a whole. Each answers the job as it is then. */
+export interface JobCalls {
+  /** Pauses the job for people (`user`); one that is paused so already stays as it is. Errors: `terminal`. */
+  pauseJob(scope: Scope, jobId: string, reason?: string): Promise<Job>;
+  /** Lifts all causes of the pause. Errors: `terminal`. */
+  resumeJob(scope: Scope, jobId: string, reason?: string): Promise<Job>;
+  /** New limits, at the version of the job that was seen. Errors: `stale_version`, `terminal`. */
+  editJob(scope: Scope, jobId: string, body: EditJobBody): Promise<Job>;
+  /** Starts a job that is held; one that was started stays as it is. */
+  startJob(scope: Scope, jobId: string): Promise<Job>;
 }
 
 /** What a person decides about a task that waits for it. `text`: the answer or feedback for the next attempt. */
@@ -137,7 +150,7 @@ export interface OpenArtifact {
  * Everything that the HTTP API can ask of the orchestrator. Each method throws CrewboardError with a code of
  * DESIGN section 4; bodies are already parsed by their contracts schema. A task ID of another shape is `not_found`.
  */
-export interface Service extends ClaimCalls, HolderCalls, PersonCalls, ArtifactCalls {
+export interface Service extends ClaimCalls, HolderCalls, PersonCalls, JobCalls, ArtifactCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;

@@ -17,7 +17,7 @@ import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
-import { leadModels, modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
+import { modelsOf, modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { checkWorkspace } from './workspace-root.ts';
@@ -109,7 +109,7 @@ async function specOf(
     worker: body.models?.worker ?? settings.models.worker,
   };
   refuseUnpriced(pricesOf(provider ?? 'anthropic', settings.prices), [
-    ...(body.goal === undefined ? [] : leadModels(models, limits)),
+    ...(body.goal === undefined ? [] : modelsOfJob({ goal: body.goal, models }, limits)),
     ...modelsOf(body.tasks ?? [], models.worker, limits),
   ]);
   return {
@@ -146,13 +146,12 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     const lead = body.goal === undefined ? {} : { lead: { title: spec.title, instructions: body.goal, by } };
     const { createdAt } = await boards.create(spec, {
       coalesceMs: settings.coalesceMs,
-      hold: false,
+      hold: body.hold === true,
       fill: token,
       ...lead,
     });
     if (body.tasks !== undefined) {
-      const { maxAttempts } = spec.limits;
-      await boards.stage(spec.id, { tasks: body.tasks, by, maxAttempts, fill: token });
+      await boards.stage(spec.id, { tasks: body.tasks, by, fill: token });
     }
     await boards.flip(spec.id, by, token);
     // Again, in case a sweep took the job for gone before its board was there.
@@ -161,11 +160,11 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     return answerFor(spec.id, body);
   }
 
-  /** What is there of a job: its answer once flipped, a board that is being filled, or nothing. */
+  /** What is there of a job: its answer once filled, a board that is being filled, or nothing. */
   async function stateOf(jobId: string, body: JobBody): Promise<SubmitAnswer | 'accepting' | 'absent'> {
     try {
       const state = await boards.job(jobId);
-      return state.status === 'accepting' ? 'accepting' : answerFor(jobId, body);
+      return state.status === 'accepting' && !state.held ? 'accepting' : answerFor(jobId, body);
     } catch (error) {
       if (error instanceof CrewboardError && error.code === 'not_found') return 'absent';
       throw error;
@@ -218,7 +217,8 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
 }
 
 /** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, { goal, tasks }: JobBody): SubmitAnswer {
+function answerFor(jobId: string, { goal, tasks, hold }: JobBody): SubmitAnswer {
+  if (hold) return { id: jobId, status: 'accepting', links: linksOf(jobId) };
   const status = goal !== undefined && tasks === undefined ? 'planning' : 'running';
   return { id: jobId, status, links: linksOf(jobId) };
 }

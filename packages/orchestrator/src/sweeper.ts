@@ -1,7 +1,7 @@
 import type { Boards, Sweep } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
 import type { Drainer } from './drain.ts';
-import type { JobFacts } from './job-facts.ts';
+import type { FactsOf } from './job-facts.ts';
 import { pause } from './lease.ts';
 import type { Log } from './log.ts';
 import { type Delivery, type Queues, queueJobId } from './queues.ts';
@@ -16,7 +16,7 @@ interface SweepDependencies {
   boards: Boards;
   queues: Queues;
   drainer: Drainer;
-  factsOf: (jobId: string) => Promise<JobFacts>;
+  factsOf: FactsOf;
   settings: Settings;
   log: Log;
 }
@@ -47,8 +47,8 @@ export function createSweeper(dependencies: SweepDependencies) {
     if (sweep.kind === 'none' && (await boards.index.liveSince(jobId)) > UNFLIPPED_MS)
       await removeLive(jobId);
     if (sweep.kind !== 'swept') return;
-    if (sweep.status === 'accepting') {
-      if (!sweep.hold && sweep.ageMs > UNFLIPPED_MS) await removeUnflipped(jobId);
+    if (!sweep.filled) {
+      if (sweep.ageMs > UNFLIPPED_MS) await removeUnflipped(jobId);
       return;
     }
     await ensureListed(jobId);

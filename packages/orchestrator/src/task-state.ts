@@ -1,5 +1,6 @@
 import type { Boards, JobState } from '@crewboard/board';
 import { isoTime, shownLine, type Task } from '@crewboard/contracts';
+import type { IsServed } from './worker-registry.ts';
 
 /** Of one text of others inside the line, in columns. */
 const QUOTED_MOST = 300;
@@ -19,7 +20,7 @@ export function nameOf(task: Task): string {
  * Makes the function that puts the state of one task into words, as what follows its name: who holds it, what it needs,
  * how it ended.
  */
-export function taskState(boards: Boards) {
+export function taskState(boards: Boards, isServed: IsServed) {
   /** How long ago the holder was heard of: what has run off its lease. */
   async function heardOf(jobId: string, { id, leaseUntil }: Task): Promise<string> {
     if (leaseUntil === undefined) return 'without a lease';
@@ -65,6 +66,14 @@ export function taskState(boards: Boards) {
     return `was cancelled by ${end?.by.id ?? 'somebody'}${because(typeof why === 'string' ? why : undefined)}`;
   }
 
+  /** What a ready task of our own waits for. */
+  async function ready({ spec, counts }: JobState): Promise<string> {
+    if (!(await isServed(spec.provider))) {
+      return `is ready, but no worker that can reach its model is running (provider: no worker); start one with \`crewboard worker\``;
+    }
+    return `is ready and waits for a free place (${counts.in_progress} tasks in progress, at most ${spec.limits.maxParallel} by agents at once)`;
+  }
+
   /** What stands in the way of a pending task that waits for no other one. */
   async function pending(state: JobState, task: Task): Promise<string> {
     const { readiness } = task;
@@ -83,9 +92,8 @@ export function taskState(boards: Boards) {
       case 'unreachable':
         return task.number === 0 ? 'waits for news of its board' : 'waits for other tasks';
       default:
-        return task.executor === 'agent' || task.executor === 'command'
-          ? `is ready and waits for a free place (${state.counts.in_progress} tasks in progress, at most ${state.spec.limits.maxParallel} by agents at once)`
-          : `is ready and waits for ${task.executor === 'human' ? 'a person' : 'an external holder'} to claim it`;
+        if (task.executor === 'agent' || task.executor === 'command') return ready(state);
+        return `is ready and waits for ${task.executor === 'human' ? 'a person' : 'an external holder'} to claim it`;
     }
   }
 

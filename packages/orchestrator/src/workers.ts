@@ -1,7 +1,7 @@
 import { type ConnectionOptions, DelayedError, type Job, WaitingError, Worker } from 'bullmq';
 import { createDeliver, type DeliverDependencies } from './deliver.ts';
 import { Delivery, queueName, type Role } from './queues.ts';
-import type { Provider } from './settings.ts';
+import type { Provider, Settings } from './settings.ts';
 
 /** Above the longest pause of an event loop; the board's lease brings lost work back, not this lock. */
 const LOCK_MS = 30_000;
@@ -21,9 +21,9 @@ async function leaveToOthers(job: Job, token: string | undefined): Promise<never
   throw new DelayedError();
 }
 
-/** What this process takes from: the queues of its providers; without any, the tasks of jobs that need no model. */
-function servedQueues(
-  { settings }: DeliverDependencies,
+/** What a process takes from: the queues of its providers; without any, the tasks of jobs that need no model. */
+export function servedQueues(
+  { commands }: Pick<Settings, 'commands'>,
   providers: readonly Provider[],
 ): { provider: Provider; role: Role }[] {
   if (providers.length > 0) {
@@ -31,7 +31,7 @@ function servedQueues(
       (['lead', 'tasks'] satisfies Role[]).map((role) => ({ provider, role })),
     );
   }
-  return settings.commands === 'off' ? [] : [{ provider: 'anthropic', role: 'tasks' }];
+  return commands === 'off' ? [] : [{ provider: 'anthropic', role: 'tasks' }];
 }
 
 /** The BullMQ workers of this process, one a queue that it can serve. */
@@ -42,7 +42,7 @@ export function startQueueWorkers(
 ): Worker[] {
   const { settings, log } = dependencies;
   const deliver = createDeliver(dependencies);
-  return servedQueues(dependencies, providers).map(({ provider, role }) => {
+  return servedQueues(settings, providers).map(({ provider, role }) => {
     const worker = new Worker(
       queueName(provider, role),
       async (job, token) => {

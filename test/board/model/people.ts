@@ -1,8 +1,8 @@
 import { checkAdds } from './adds.ts';
 import type { Answer, Call } from './calls.ts';
 import { applyAdds } from './changes.ts';
-import { hasEnded, leadOf, taskOf } from './derive.ts';
-import { conclude, finish, log, news, queueLead, rest, settleDown } from './follow.ts';
+import { hasEnded, taskOf } from './derive.ts';
+import { conclude, finish, liftPauses, log, news, rest, settleDown } from './follow.ts';
 import { failReview, leaseEnd } from './holder.ts';
 import { changeRefusal, holderTask, isAnswer, leadRefusal, OK, refused } from './refusals.ts';
 import type { ModelBoard, ModelTask } from './state.ts';
@@ -51,6 +51,8 @@ export function resolve(board: ModelBoard, call: Of<'resolve'>): Answer {
   if (isProposal) decideProposal(board, task, call.decision === 'approve');
   else if (call.decision === 'approve') finish(board, task, 'completed', 'task.completed');
   else sendBack(board, task, call.decision === 'reject');
+  // What is pending now gives a job that stood still something to go on with.
+  if (task.status === 'pending') liftPauses(board, 'stall');
   conclude(board);
   return { word: 'ok', data: { version: task.version } };
 }
@@ -119,19 +121,9 @@ export function pause(board: ModelBoard, call: Of<'pause'>): Answer {
   return OK;
 }
 
-/** Lifts one cause or all; when none is left the window is refilled and a lead with unread news is woken. */
 export function resume(board: ModelBoard, call: Of<'resume'>): Answer {
   if (hasEnded(board)) return refused('terminal');
-  const left = board.pauses.filter((cause) => call.cause !== undefined && cause !== call.cause);
-  if (left.length === board.pauses.length) return { word: 'already' };
-  board.pauses = left;
-  if (left.length > 0) return OK;
-  log(board, 'job.resumed');
-  const lead = leadOf(board);
-  if (lead?.queued) queueLead(board, lead);
-  else if (lead?.hold === 'news' && board.unread) news(board, false);
-  conclude(board, false);
-  return OK;
+  return liftPauses(board, call.cause) ? OK : { word: 'already' };
 }
 
 /** A flag first: nothing starts any more; the tasks follow in slices. */

@@ -98,13 +98,7 @@ async function perform(bench: Bench, call: Call): Promise<Answer> {
       await boards.sweep(jobId, { intervalMs: 0, leaseMs: FAR, strikes: STRIKES, staleMs: FAR });
       return { word: 'ok' };
     case 'carryOut':
-      await boards.carryOut(jobId, {
-        id: '',
-        kind: call.kind,
-        taskId: idOf(bench, call.task),
-        attempt: 0,
-        dispatch: 0,
-      });
+      await boards.carryOut(jobId, { kind: call.kind, taskId: idOf(bench, call.task) });
       return { word: 'ok' };
     case 'forget':
       return forget(bench, call);

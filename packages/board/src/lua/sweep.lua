@@ -1,7 +1,7 @@
 -- One round over a board: expired leases, due times, the window, and what the caller must look at outside.
 -- ARGV: 1 intervalMs (rounds closer than this are skipped), 2 leaseMs of built-in attempts,
 --       3 strikes at which a task fails, 4 staleMs after which a queued task's queue job is looked up
--- Returns 'ok', status, ended 0|1, age in ms, hold 0|1, outbox length, stale: {task ID, attempt, dispatch, ...},
+-- Returns 'ok', status, ended 0|1, age in ms, filled 0|1, outbox length, stale: {task ID, attempt, dispatch, ...},
 -- checks that no runner has, in the same form;
 -- 'recent' when another process swept just now; 'none' without a board.
 local intervalMs, leaseMs, strikes, staleMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -15,9 +15,10 @@ local gap = now() - before
 if gap >= 0 and gap < intervalMs then return { 'recent' } end
 -- Nobody swept for long: Redis or all processes were away, and so were the heartbeats. One whole lease of grace.
 -- Not again while the last one lasts, or rounds that are slow would put expiry off for ever.
-if before > 0 and gap > math.max(leaseMs / 2, intervalMs * 4) and B[GRACE_UNTIL] <= before then
-  B[GRACE_UNTIL] = now() + leaseMs
-end
+local wasAway = before > 0 and gap > math.max(leaseMs / 2, intervalMs * 4)
+if wasAway and B[GRACE_UNTIL] <= before then B[GRACE_UNTIL] = now() + leaseMs end
+-- Nor was that time active.
+if wasAway and B[ACTIVE_FROM] > 0 then B[ACTIVE_FROM] = math.min(now(), B[ACTIVE_FROM] + gap) end
 B[SWEPT] = now()
 save_board(B)
 
@@ -59,6 +60,9 @@ if not is_ended(B) then
     end
   end
   check_end(B, nil)
+  if not is_ended(B) and B[CANCELLING] == 0 and is_time_over(B) then
+    end_early(B, 'timeout: the job was active for its jobTimeoutMs of ' .. int(B[JOB_TIMEOUT]), 'harness:sweeper')
+  end
   if B[WINDING_UP] == WINDS_UP and #idle_tasks(1) > 0 then hand_on('wind_up', '', 0, 0) end
   dispatch(B)
 end
@@ -90,5 +94,5 @@ if is_open(B) then
     end
   end
 end
-return { 'ok', B[STATUS], B[ENDED] > 0 and 1 or 0, now() - B[CREATED], B[HOLD_OPEN],
+return { 'ok', B[STATUS], B[ENDED] > 0 and 1 or 0, now() - B[CREATED], B[FILL] == '' and 1 or 0,
   redis.call('XLEN', outboxKey), stale, reviews }

@@ -31,7 +31,6 @@ export function createBoardPlanTool(
   boards: Boards,
   hold: Hold,
   by: Actor,
-  maxAttempts: number,
   /** Throws for operations that plan commands which may not be planned. */
   checkCommands: (ops: readonly PlanOp[]) => Promise<void>,
   /** Throws for operations whose checks could never be run, or may not be planned. */
@@ -60,7 +59,7 @@ export function createBoardPlanTool(
       await checkCommands(ops);
       await refuseUnfitChecks(ops);
       const lead = { token: hold.token, requestId };
-      const planned = await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead });
+      const planned = await boards.change(hold.jobId, { ...batch, by, lead });
       const created: Record<string, string> = {};
       for (const [i, { key }] of batch.adds.entries()) {
         const taskId = planned.added[i]?.taskId;

@@ -6,12 +6,7 @@ import { jsonAnswer } from '../board-tools.ts';
 type Input = z.infer<typeof BoardResolveInput>;
 
 /** `board_resolve`: the lead's word on a task that is blocked, in review, proposed or failed. */
-export function createBoardResolveTool(
-  boards: Boards,
-  hold: Hold,
-  by: Actor,
-  maxAttempts: number,
-): Tool<Input> {
+export function createBoardResolveTool(boards: Boards, hold: Hold, by: Actor): Tool<Input> {
   return {
     name: 'board_resolve',
     description:
@@ -34,7 +29,7 @@ export function createBoardResolveTool(
         return jsonAnswer({ taskId, version: resolved.version });
       }
       const reopens = [{ taskId, version, reason: text }];
-      const { changed } = await boards.change(hold.jobId, { by, maxAttempts, lead, reopens });
+      const { changed } = await boards.change(hold.jobId, { by, lead, reopens });
       return jsonAnswer({ taskId, version: changed[0]?.version });
     },
   };

@@ -1,6 +1,7 @@
 import type { Boards, Hold } from '@crewboard/board';
 import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
 import { createReadArtifactTool } from '@crewboard/tools';
+import { activeMs } from '../active-time.ts';
 import { ALL_ARTIFACTS, agentArtifacts, wholeKeeper } from '../artifacts/agent-artifacts.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
@@ -10,7 +11,7 @@ import { leadCommandRules } from '../command-tasks.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import { pricesOf } from '../prices.ts';
-import { limitsFor, runLogged } from '../run-agent-for.ts';
+import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
@@ -49,7 +50,7 @@ async function newsFor(
 export async function prepareLead(
   { boards, artifacts, settings, log, callModel, workTools, checks, schemas }: AgentDependencies,
   { spec }: JobFacts,
-  { hold, claimed }: RunningAttempt,
+  { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const deliveries = createDeliveries();
@@ -61,11 +62,10 @@ export async function prepareLead(
       boards,
       hold,
       by,
-      spec.limits.maxAttempts,
       leadCommandRules(boards, spec, settings.commands),
       leadCheckRules(boards, spec, settings.commands, schemas),
     ),
-    createBoardResolveTool(boards, hold, by, spec.limits.maxAttempts),
+    createBoardResolveTool(boards, hold, by),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
     createReadArtifactTool(agentArtifacts({ boards, artifacts }, hold), ALL_ARTIFACTS),
@@ -74,6 +74,7 @@ export async function prepareLead(
   ];
   const journal = await boards.openJournal(hold, { attempt: task.attempt, cursorFor: deliveries.cursorFor });
   const news = await newsFor(boards, hold, task.attempt, journal.entries, deliveries);
+  const earlier = await boards.attempts(hold.jobId, hold.taskId, task.attempt - 1);
   const { counts } = await boards.job(hold.jobId);
   return (signal) =>
     runLogged(
@@ -98,7 +99,8 @@ export async function prepareLead(
           openTasks: await openTaskLines(boards, hold.jobId),
         }),
         keepWhole: wholeKeeper({ boards, artifacts }, hold),
-        limits: limitsFor(spec, {}, settings),
+        limits: limitsFor(spec, {}, settings, activeMs(earlier)),
+        parkAsked: parkAskedBy(lease),
         signal,
       },
       log,

@@ -20,7 +20,7 @@ export interface Park {
   strikesToFail: number | 'kept';
 }
 
-export type ModelPark = Exclude<Extract<AgentOutcome, { kind: 'parked' }>, { cause: 'tool' }>;
+export type ModelPark = Exclude<Extract<AgentOutcome, { kind: 'parked' }>, { cause: 'tool' | 'asked' }>;
 
 /** How long to park: doubling with each park in a row that was a strike, to ten minutes. */
 async function parkMs({ boards, settings }: ParkDependencies, hold: Hold, attempt: number): Promise<number> {

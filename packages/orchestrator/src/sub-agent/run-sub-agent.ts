@@ -2,6 +2,7 @@ import type { ModelCall } from '@crewboard/agent';
 import { projectTodos, unfinishedLines } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
 import { createReadArtifactTool, createWriteArtifactTool } from '@crewboard/tools';
+import { activeMs } from '../active-time.ts';
 import { agentArtifacts, OWN_ARTIFACTS, wholeKeeper } from '../artifacts/agent-artifacts.ts';
 import type { ArtifactPlaces } from '../artifacts/put-artifact.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
@@ -14,7 +15,7 @@ import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
 import { pricesOf } from '../prices.ts';
-import { limitsFor, runLogged } from '../run-agent-for.ts';
+import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import type { WorkTools } from '../work-tools.ts';
 import { createBoardFailTool } from './end-tools.ts';
@@ -41,14 +42,15 @@ export interface AgentDependencies extends ArtifactPlaces {
 export async function prepareSubAgent(
   { boards, artifacts, settings, log, callModel, workTools, checks }: AgentDependencies,
   { spec }: JobFacts,
-  { hold, claimed }: RunningAttempt,
+  { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
   const places = { boards, artifacts };
   const access = agentArtifacts(places, hold, task);
-  const limits = limitsFor(spec, task, settings);
+  const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
+  const limits = limitsFor(spec, task, settings, activeMs(earlier));
   const tools: Tool[] = [
     ...(await workTools.toolsOf(spec)),
     createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
@@ -56,13 +58,12 @@ export async function prepareSubAgent(
     createBoardGetTool(boards, hold.jobId),
     createBoardNoteTool(boards, hold),
     createBoardBlockTool(boards, hold),
-    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent', spec.limits.maxAttempts),
+    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent'),
     createReadArtifactTool(access, OWN_ARTIFACTS),
     createWriteArtifactTool(access),
     createBoardSubmitTool({ boards, hold, shown, journal, checks, job: spec, timeoutMs: limits.timeoutMs }),
     createBoardFailTool(boards, hold, journal, settings.retryDelayMs * 2 ** task.failures),
   ];
-  const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
   const dependencies = await dependencyResults(
     boards,
     hold.jobId,
@@ -101,6 +102,7 @@ export async function prepareSubAgent(
         }),
         keepWhole: wholeKeeper(places, hold),
         limits,
+        parkAsked: parkAskedBy(lease),
         checklistRemind: true,
         signal,
       },

@@ -1,7 +1,6 @@
 -- The caps of a job and of its tasks, and what happens at them.
 
 local ON_LIMIT_PAUSE, ON_LIMIT_FINISH = 0, 1
-local WINDS_UP, FAILS = 1, 2
 
 -- The cap of a task's own in nano-USD; 0: none.
 local function task_cap(id)
@@ -107,4 +106,21 @@ local function idle_tasks(most)
     end
   end
   return ids
+end
+
+-- Gives the job other caps (nano-USD and tokens, 0: none). One that was raised lifts the pause `budget` and ends the
+-- winding up; what is cancelled stays so. Says so only when something changes.
+local function change_caps(B, money, tokens, onLimit, by)
+  if money == B[BUDGET_MONEY] and tokens == B[BUDGET_TOKENS] and onLimit == B[ON_LIMIT] then return end
+  local function raised(from, to) return from > 0 and (to == 0 or to > from) end
+  local isRaised = raised(B[BUDGET_MONEY], money) or raised(B[BUDGET_TOKENS], tokens)
+  B[BUDGET_MONEY], B[BUDGET_TOKENS], B[ON_LIMIT] = money, tokens, onLimit
+  emit('budget.changed', '', nil, by, cjson.encode({ budgetUsd = money / 1000000000, budgetTokens = tokens,
+    onLimit = ({ 'pause', 'finish', 'fail' })[onLimit + 1] }))
+  if not isRaised or is_ended(B) then return end
+  if B[WINDING_UP] == WINDS_UP then
+    B[WINDING_UP], B[REASON] = 0, pause_reason(B)
+    dispatch(B)
+  end
+  lift_pauses(B, 'budget', by, '')
 end
