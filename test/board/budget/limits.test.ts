@@ -278,6 +278,18 @@ describe('a budget that is used up', () => {
     expect((await boards.task(jobId, id('b'))).status).toBe('pending');
   });
 
+  it('that is being wound up can be cancelled, and is cancelled then', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId, id } = await aJob(board, { budgetUsd: 1, onLimit: 'finish' }, TWO);
+    const { hold } = await board.claim(jobId, id('a'));
+    await spend(board, hold, 0.95);
+    await boards.reserveCall(hold, callOf(0.2));
+    await boards.cancelJob(jobId, 'user:ann', 'enough');
+    await drainOutbox(boards, jobId);
+    expect(await boards.job(jobId)).toMatchObject({ status: 'cancelled', reason: 'enough' });
+  });
+
   it('fails the job when it is to fail', async () => {
     await using board = await openBoardFixture();
     const { boards } = board;
