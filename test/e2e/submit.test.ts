@@ -94,10 +94,6 @@ describe('a job that is refused leaves nothing stored', () => {
     ['dryRun', { goal: 'x', dryRun: true }],
     ['plan.approve', { goal: 'x', plan: { approve: true } }],
     ['models.judge', { goal: 'x', models: { judge: 'claude-opus-5-5' } }],
-    ['limits.budgetUsd', { goal: 'x', limits: { budgetUsd: 1 } }],
-    ['limits.budgetTokens', { goal: 'x', limits: { budgetTokens: 1000 } }],
-    ['limits.onLimit', { goal: 'x', limits: { onLimit: 'finish' } }],
-    ['tasks[0].limits.budgetUsd', { tasks: [task({ limits: { budgetUsd: 1 } })] }],
   ];
   test.each(later)('400: %s, which this version does not carry out', async (field, body) => {
     await expectRefused(body, 400, { ...invalid(`${field} is not supported`), path: field });

@@ -84,7 +84,7 @@ async function summarise(run: Run, prefix: RequestPrefix, keepFrom: number): Pro
   const called = await callWithRetries(run, request);
   if (called.ok) {
     const { content, ...reply } = called.reply;
-    await run.append({ kind: 'reply', content: takeInReply(content), ...reply });
+    await run.append({ kind: 'reply', content: takeInReply(content), ...reply }, called.settles);
     return undefined;
   }
   return called.end.kind === 'context' ? undefined : called.end;

@@ -3,6 +3,7 @@ import { attemptEnds, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
 import { holderRequests } from './blocks.ts';
 import { boardIo } from './board-io.ts';
+import { budgets } from './budgets.ts';
 import { boardChanges } from './changes.ts';
 import { decisions } from './decisions.ts';
 import { doctor } from './doctor.ts';
@@ -49,6 +50,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...artifactRecords(io),
     ...eventLog(io),
     ...journalStore(io),
+    ...budgets(io),
     ...handOver(io),
     ...modelHolds(io),
     index: jobIndex(io),

@@ -6,7 +6,7 @@ import { parseReply } from './replies.ts';
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
   id: string;
-  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks';
+  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks' | 'wind_up';
   taskId: string;
   attempt: number;
   dispatch: number;
@@ -16,7 +16,7 @@ export interface OutboxEntry {
 
 const OutboxFields = z.object({
   v: z.coerce.number().int().min(1).max(1),
-  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'checks']),
+  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'checks', 'wind_up']),
   task: z.string(),
   attempt: z.coerce.number().int(),
   dispatch: z.coerce.number().int(),
@@ -100,6 +100,7 @@ export function handOver(io: BoardIo) {
       else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);
       else if (entry.kind === 'cascade') parseReply(await io.run(jobId, 'cascade', [entry.taskId]), Word);
       else if (entry.kind === 'cancel') parseReply(await io.run(jobId, 'cancel_slice', [CANCEL_SLICE]), Word);
+      else if (entry.kind === 'wind_up') parseReply(await io.run(jobId, 'wind_up', [CANCEL_SLICE]), Word);
       else if (entry.kind === 'dispatch') parseReply(await io.run(jobId, 'dispatch', []), Word);
     },
 

@@ -1,6 +1,7 @@
 export type { NewArtifact } from './artifacts.ts';
 export type { FinishAnswer } from './attempt-ends.ts';
 export { type Boards, openBoards } from './boards.ts';
+export type { BudgetChange, CallCost, Reserved, WorstCase } from './budgets.ts';
 export type { AddInput, ChangeInput, TaskPatch } from './changes.ts';
 export type { Decision } from './decisions.ts';
 export type { DoctorOptions, DoctorReport } from './doctor.ts';
@@ -19,5 +20,6 @@ export { withoutAbsent } from './records.ts';
 export { asUnavailable, isLeaseLost } from './replies.ts';
 export type { Review, Verdict } from './reviews.ts';
 export type { RedisClient } from './scripts.ts';
+export type { Money } from './spend-sums.ts';
 export { ADD_MOST } from './submit-board.ts';
 export type { PageQuery, TaskPage } from './task-pages.ts';

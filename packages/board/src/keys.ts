@@ -27,6 +27,7 @@ export const BOARD_KEYS = [
   'artifacts',
   'rate',
   'messages',
+  'spend',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

@@ -11,9 +11,11 @@ import {
 } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { capsInForce } from './budgets.ts';
 import { CODES, countsOf, holdOf, jobStatusOf, parseUsage, readyOutsideOf, toTask } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
+import { type Money, moneyOf, SpendSums } from './spend-sums.ts';
 
 const JobReply = z.tuple([
   z.literal('ok'),
@@ -25,6 +27,7 @@ const JobReply = z.tuple([
   z.number(),
   z.string(),
   z.number(),
+  SpendSums,
 ]);
 const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
 const JobResultStored = z.object({ summary: z.string().optional(), output: JsonValue.optional() });
@@ -40,6 +43,8 @@ export interface JobState {
   lead: string | undefined;
   counts: Counts;
   usage: Usage;
+  /** What its model calls cost; `spec.limits` holds the caps as they are now. */
+  money: Money;
   result: { summary?: string | undefined; output?: JsonValue | undefined } | undefined;
   createdAt: number;
   startedAt: number;
@@ -90,9 +95,10 @@ export function readers(io: BoardIo) {
     /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
     async job(jobId: string): Promise<JobState> {
       const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
-      const [, board, spec, result, usage, asOf, , down, leadQueued] = reply;
+      const [, board, spec, result, usage, asOf, , down, leadQueued, sums] = reply;
+      const stored = JobSpecSchema.parse(JSON.parse(spec));
       return {
-        spec: JobSpecSchema.parse(JSON.parse(spec)),
+        spec: { ...stored, limits: capsInForce(stored.limits, board) },
         status: jobStatusOf(board),
         reason: board.reason,
         pauses: z.array(PauseCause).parse(board.pauses),
@@ -101,6 +107,7 @@ export function readers(io: BoardIo) {
         lead: board.lead,
         counts: countsOf(board),
         usage: parseUsage(usage),
+        money: moneyOf(sums),
         result: result === '' ? undefined : JobResultStored.parse(JSON.parse(result)),
         createdAt: board.createdAt,
         startedAt: board.startedAt,

@@ -11,6 +11,7 @@ import {
   type JsonValue,
   type Owner,
   OwnerKind,
+  type PaidUsage,
   type Readiness,
   type Task,
   TaskFailure,
@@ -136,7 +137,7 @@ export interface TaskRow {
   /** Dependencies that stand in the way of a pending task. */
   open: string[];
   leaseUntil: number | undefined;
-  usage: Usage;
+  usage: PaidUsage;
   progress: string | undefined;
 }
 
@@ -171,6 +172,10 @@ export interface BoardRecord {
   startedAt: number;
   endedAt: number;
   graph: string;
+  budgetNanoUsd: number;
+  budgetTokens: number;
+  /** As in lua/lib/core.lua. */
+  onLimit: number;
   news: string;
   cursor: string;
   pauses: string[];

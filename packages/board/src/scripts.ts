@@ -21,6 +21,7 @@ const ENDING: BoardKey[] = [
   'job',
   'artifacts',
   'messages',
+  'spend',
 ];
 const READING: BoardKey[] = [
   'hot',
@@ -33,12 +34,14 @@ const READING: BoardKey[] = [
   'usage',
   'progress',
   'events',
+  'spend',
 ];
 
-const FLOW = ['core', 'messages', 'flow', 'pass_on', 'plan_mode'];
+const FLOW = ['core', 'spend', 'messages', 'flow', 'pass_on', 'plan_mode'];
 const HOLDER = [...FLOW, 'artifacts', 'pauses', 'holder'];
+const BUDGET = [...HOLDER, 'budget'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
-const DOCTOR = ['core', 'messages', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
+const DOCTOR = ['core', 'spend', 'messages', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {
@@ -60,7 +63,7 @@ const SCRIPTS = {
   drop: { libraries: ['core'], keys: BOARD_KEYS },
   pause: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'events', 'job'] },
   resume: { libraries: [...FLOW, 'pauses'], keys: ENDING },
-  edit_job: { libraries: [...FLOW, 'pauses'], keys: ENDING },
+  edit_job: { libraries: BUDGET, keys: ENDING },
   cascade: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   flip: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
   claim: {
@@ -95,20 +98,25 @@ const SCRIPTS = {
   lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
   sweep: {
-    libraries: [...HOLDER, 'expire', 'review', 'early_end'],
+    libraries: [...BUDGET, 'expire', 'review', 'early_end'],
     keys: [...ENDING, 'output', 'runners'],
   },
   journal_append: {
     libraries: [...HOLDER],
-    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'messages', 'journal'],
+    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'messages', 'spend', 'journal'],
   },
-  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'rate'] },
+  reserve: { libraries: BUDGET, keys: [...ENDING, 'head'] },
+  settle_call: { libraries: HOLDER, keys: ['hot', 'attempts', 'usage', 'spend'] },
+  wind_up: { libraries: [...BUDGET, 'cancel', 'rows'], keys: ENDING },
+  set_budget: { libraries: BUDGET, keys: ENDING },
+  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'rate', 'spend'] },
   read_plan: { libraries: ['core'], keys: ['hot', 'job'] },
-  read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage'] },
+  read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage', 'spend'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
   rate_mark: { libraries: ['core'], keys: ['hot', 'events', 'rate'] },
   wake_parked: { libraries: HOLDER, keys: [...ENDING, 'rate'] },
+  doctor_spend: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_begin: { libraries: ['core'], keys: ['hot'] },
   doctor_tasks: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_edges: { libraries: DOCTOR, keys: BOARD_KEYS },

@@ -1,6 +1,7 @@
 import { type Actor, type JobSpec, type NewTask, newTaskId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { capsOf } from './budgets.ts';
 import { checkStaged, orderBatch, type PreparedTask, prepareTask } from './new-tasks.ts';
 import { NO_CHANGES, runPlan } from './plan-script.ts';
 import { parseReply } from './replies.ts';
@@ -66,6 +67,7 @@ export function submitBoard(io: BoardIo) {
           spec.limits.maxFailures ?? 0,
           spec.limits.jobTimeoutMs ?? 0,
           planMode,
+          ...capsOf(spec.limits),
         ]),
         CreateReply,
       );

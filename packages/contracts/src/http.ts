@@ -5,7 +5,7 @@ import { Job, JobLinks, JobStatus } from './job.ts';
 import { JsonValue } from './json.ts';
 import { NewTask, READINESS_STATES, Task, TaskFailure, TaskStatus } from './task.ts';
 import { boundedText } from './text.ts';
-import { Usage } from './usage.ts';
+import { PaidUsage } from './usage.ts';
 
 const limit = z.coerce.number().int().min(1).max(100).optional();
 const cursor = z.string().max(100).optional();
@@ -63,7 +63,7 @@ export const ResultLine = z.strictObject({
   output: JsonValue.optional(),
   failure: TaskFailure.optional(),
   attempts: z.number().int().nonnegative(),
-  usage: Usage,
+  usage: PaidUsage,
 });
 export type ResultLine = z.infer<typeof ResultLine>;
 

@@ -80,7 +80,14 @@ export {
   WorkToolName,
 } from './job.ts';
 export { EditJobBody, JobLimitsPatch, PauseBody } from './job-edit-http.ts';
-export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
+export {
+  type CallSettlement,
+  ContentBlock,
+  JOURNAL_FORMAT,
+  type Journal,
+  JournalEntry,
+  type NewJournalEntry,
+} from './journal.ts';
 export { boundedJson, JsonValue } from './json.ts';
 export {
   ApproveBody,
@@ -169,4 +176,4 @@ export {
   TranscriptPage,
   transcriptPage,
 } from './transcript.ts';
-export { addUsage, NO_USAGE, Spend, Usage } from './usage.ts';
+export { addUsage, BudgetUsd, NO_USAGE, PaidUsage, Spend, tokensOf, Usage } from './usage.ts';

@@ -3,7 +3,7 @@ import { JobId } from './ids.ts';
 import { boundedJson, JsonValue } from './json.ts';
 import { NewTask } from './task.ts';
 import { boundedText, requiredText, titleText } from './text.ts';
-import { Spend } from './usage.ts';
+import { BudgetUsd, Spend } from './usage.ts';
 
 export const JOB_STATUSES = [
   'accepting',
@@ -39,7 +39,7 @@ export const JobLimitsInput = z.strictObject({
   maxTurns: int(1, 1000).optional(),
   taskTimeoutMs: int(1000, 86_400_000).optional(),
   jobTimeoutMs: int(1000, 31_536_000_000).optional(),
-  budgetUsd: z.number().positive().optional(),
+  budgetUsd: BudgetUsd.optional(),
   budgetTokens: int(1, Number.MAX_SAFE_INTEGER).optional(),
   onLimit: z.enum(['pause', 'finish', 'fail']).optional(),
   maxFailures: int(1, 1_000_000).optional(),
@@ -55,7 +55,7 @@ export const JobLimits = z.strictObject({
   maxTurns: int(1, 1000),
   taskTimeoutMs: int(1000, 86_400_000),
   jobTimeoutMs: int(1000, 31_536_000_000).optional(),
-  budgetUsd: z.number().positive().optional(),
+  budgetUsd: BudgetUsd.optional(),
   budgetTokens: int(1, Number.MAX_SAFE_INTEGER).optional(),
   onLimit: z.enum(['pause', 'finish', 'fail']),
   maxFailures: int(1, 1_000_000).optional(),

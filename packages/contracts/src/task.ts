@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TaskId } from './ids.ts';
 import { boundedJson, JsonValue } from './json.ts';
 import { boundedText, isCleanText, requiredText, titleText } from './text.ts';
-import { Usage } from './usage.ts';
+import { BudgetUsd, PaidUsage } from './usage.ts';
 
 export const TASK_STATUSES = [
   'pending',
@@ -105,7 +105,7 @@ export type AcceptanceItem = z.infer<typeof AcceptanceItem>;
 export const TaskLimits = z.strictObject({
   maxTurns: z.number().int().min(1).max(1000).optional(),
   timeoutMs: z.number().int().min(1000).max(86_400_000).optional(),
-  budgetUsd: z.number().positive().optional(),
+  budgetUsd: BudgetUsd.optional(),
 });
 export type TaskLimits = z.infer<typeof TaskLimits>;
 
@@ -217,7 +217,7 @@ export const Task = z.strictObject({
   failure: TaskFailure.optional(),
   block: z.strictObject({ kind: BlockKind, reason: z.string(), question: z.string().optional() }).optional(),
   progress: z.string().optional(),
-  usage: Usage,
+  usage: PaidUsage,
   createdBy: Actor,
   createdAt: z.string(),
   updatedAt: z.string(),
@@ -237,7 +237,7 @@ export const Attempt = z.strictObject({
   reason: z.string().optional(),
   answer: z.string().optional(),
   /** Of its model calls; absent when it made none. */
-  usage: Usage.optional(),
+  usage: PaidUsage.optional(),
 });
 export type Attempt = z.infer<typeof Attempt>;
 

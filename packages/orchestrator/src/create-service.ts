@@ -24,9 +24,9 @@ import { holderService } from './holder-service.ts';
 import { jobService } from './job-service.ts';
 import { spendOf } from './job-view.ts';
 import { type JobViews, jobViews } from './job-views.ts';
-import { refuseLaterTaskFields } from './later.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personService } from './person-service.ts';
+import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { steerService } from './steer-service.ts';
@@ -52,7 +52,7 @@ function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, 
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
     submitJob: createSubmitJob({ boards, settings, checkRules }),
-    ...jobService({ boards, view }),
+    ...jobService({ boards, settings, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
       return view(await visibleJob(boards, scope, jobId));
@@ -130,7 +130,6 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
 
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
-      for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
       refuseUnfitCommands(
         { tasks },
         { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
@@ -138,6 +137,10 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
       await checkRules.refuseUnfitTasks(tasks, spec);
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');
+      refuseUnpriced(
+        pricesOf(spec.provider, settings.prices),
+        modelsOf(tasks, spec.models.worker, spec.limits),
+      );
       const by: Actor = { kind: 'user', id: scope.caller };
       const added = await boards.add(jobId, {
         tasks,

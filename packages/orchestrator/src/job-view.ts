@@ -7,19 +7,10 @@ export function linksOf(jobId: string): JobLinks {
   return { self, tasks: `${self}/tasks`, events: `${self}/events`, result: `${self}/result` };
 }
 
-/** What a job has spent. Prices come with budgets; until then money stands at zero and tokens are true. */
+/** What a job has spent: money by its board's books, tokens by reported usage. */
 export function spendOf(state: JobState): Spend {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = state.usage;
-  return {
-    settledUsd: 0,
-    estimatedUsd: 0,
-    reservedUsd: 0,
-    wastedUsd: 0,
-    inputTokens,
-    outputTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
-  };
+  return { ...state.money, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
 }
 
 function reasonOf(state: JobState, served: boolean, people: string | undefined): string | undefined {

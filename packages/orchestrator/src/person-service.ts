@@ -6,7 +6,7 @@ import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommandEdit } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
-import { refuseLaterTaskFields } from './later.ts';
+import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
@@ -67,7 +67,6 @@ export function personService({
     async editTask(scope, jobId, taskId, { version, ...patch }) {
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'edit');
-      refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
       refuseUnfitCommandEdit(task, patch, 'the task', {
         commands: settings.commands,
         hasWorkspace: state.spec.workspace !== undefined,
@@ -76,6 +75,10 @@ export function personService({
       if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
+      const { models, limits, provider } = state.spec;
+      const edited = { ...task, ...withoutAbsent(patch) };
+      const called = modelsOf([edited], models.worker, limits, () => 'model');
+      refuseUnpriced(pricesOf(provider, settings.prices), called);
       await change(scope, state, { edits: [{ taskId, version, patch }] });
       return boards.task(jobId, taskId);
     },

@@ -17,6 +17,7 @@ import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
+import { modelsOf, modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { checkWorkspace } from './workspace-root.ts';
@@ -103,6 +104,14 @@ async function specOf(
     );
   }
   await checkRules.refuseUnfitTasks(body.tasks ?? [], { workspace });
+  const models = {
+    lead: body.models?.lead ?? settings.models.lead,
+    worker: body.models?.worker ?? settings.models.worker,
+  };
+  refuseUnpriced(pricesOf(provider ?? 'anthropic', settings.prices), [
+    ...(body.goal === undefined ? [] : modelsOfJob({ goal: body.goal, models }, limits)),
+    ...modelsOf(body.tasks ?? [], models.worker, limits),
+  ]);
   return {
     v: 1,
     id: jobId,
@@ -110,10 +119,7 @@ async function specOf(
     title: titleOf(body),
     ...(body.goal === undefined ? {} : { goal: body.goal }),
     ...(workspace === undefined ? {} : { workspace }),
-    models: {
-      lead: body.models?.lead ?? settings.models.lead,
-      worker: body.models?.worker ?? settings.models.worker,
-    },
+    models,
     limits,
     allowParallelInProgress: body.allowParallelInProgress ?? true,
     tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),

@@ -48,7 +48,9 @@ T[TASK_ENDED] = now()
 T[CODE] = COMPLETED
 emit('task.completed', id, T, by)
 save_task(id, T)
-local whole = not didWaive and failures_that_count(B) == 0
-end_job(B, whole and 'succeeded' or 'partial', didWaive and 'waived: some tasks were waived' or '', by)
+local isShort = B[WINDING_UP] > 0 and B[COUNTS + CANCELLED] > 0
+local whole = not didWaive and not isShort and failures_that_count(B) == 0
+local why = isShort and 'budget: the budget is used up' or didWaive and 'waived: some tasks were waived' or ''
+end_job(B, whole and 'succeeded' or 'partial', why, by)
 save_board(B)
 return { 'ok', B[STATUS] }

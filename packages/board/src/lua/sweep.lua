@@ -63,6 +63,7 @@ if not is_ended(B) then
   if not is_ended(B) and B[CANCELLING] == 0 and is_time_over(B) then
     end_early(B, 'timeout: the job was active for its jobTimeoutMs of ' .. int(B[JOB_TIMEOUT]), 'harness:sweeper')
   end
+  if B[WINDING_UP] == WINDS_UP and #idle_tasks(1) > 0 then hand_on('wind_up', '', 0, 0) end
   dispatch(B)
 end
 save_board(B)

@@ -15,6 +15,7 @@ const NEWS_TYPES = new Set([
   'task.blocked',
   'task.unreachable',
   'task.proposed',
+  'budget.exhausted',
 ]);
 /** Notes that a holder's harness made for the lead. */
 const isNoteForLead = (event: BoardEvent) => event.type === 'task.noted' && event.data?.forLead === true;

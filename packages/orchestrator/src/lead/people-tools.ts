@@ -7,7 +7,6 @@ import {
   SubmitPlanInput,
   type Tool,
 } from '@crewboard/contracts';
-import { refuseLaterTaskFields } from '../later.ts';
 
 /** `ask_user`: a question for people; the lead goes on, and the answer comes as a message. */
 export function createAskUserTool(boards: Boards, hold: Hold): Tool<AskUserInput> {
@@ -53,7 +52,6 @@ export function createSubmitPlanTool(
   rules: readonly ((ops: readonly PlanOp[]) => Promise<void>)[],
 ): Tool<SubmitPlanInput> {
   async function check({ tasks }: SubmitPlanInput): Promise<void> {
-    for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
     if (tasks.length > 0) {
       const ops = tasks.map((task) => ({ op: 'add' as const, ...task }));
       for (const rule of rules) await rule(ops);

@@ -1,7 +1,6 @@
 import type { Boards, ChangeInput, Hold } from '@crewboard/board';
 import { type Actor, BoardPlanInput, type PlanOp, type Tool } from '@crewboard/contracts';
 import { jsonAnswer } from '../board-tools.ts';
-import { refuseLaterTaskFields } from '../later.ts';
 
 type Batch = Required<Pick<ChangeInput, 'adds' | 'edits' | 'cancels' | 'reopens'>>;
 
@@ -11,14 +10,12 @@ function toBatch(ops: readonly PlanOp[]): Batch {
   const edits: Batch['edits'][number][] = [];
   const cancels: Batch['cancels'][number][] = [];
   const reopens: Batch['reopens'][number][] = [];
-  for (const [i, operation] of ops.entries()) {
+  for (const operation of ops) {
     if (operation.op === 'add') {
       const { op: _, ...task } = operation;
-      refuseLaterTaskFields(task, `ops[${i}]`);
       adds.push(task);
     } else if (operation.op === 'edit') {
       const { op: _, taskId, version, ...patch } = operation;
-      refuseLaterTaskFields({ title: 'unchanged', ...patch }, `ops[${i}]`);
       edits.push({ taskId, version, patch });
     } else if (operation.op === 'set_dependencies') {
       const { taskId, version, dependsOn } = operation;

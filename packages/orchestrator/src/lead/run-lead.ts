@@ -4,9 +4,11 @@ import type { Actor, JournalEntry } from '@crewboard/contracts';
 import { activeMs } from '../active-time.ts';
 import { wholeKeeper } from '../artifacts/agent-artifacts.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
+import { createCallBudget } from '../call-budget.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import { earlierMessages, openMailbox } from '../messages/mailbox.ts';
+import { pricesOf } from '../prices.ts';
 import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
@@ -76,6 +78,7 @@ export async function prepareLead(
         tools: guardedTools(tools, hold, async () => {}),
         journal,
         callModel,
+        budget: createCallBudget({ boards, prices: pricesOf(spec.provider, settings.prices), log }, hold),
         opening: [leadOpening(spec, counts.total), ...(fresh ? earlierMessages(journal.entries) : [])],
         fresh,
         attempt,

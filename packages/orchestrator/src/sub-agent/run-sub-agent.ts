@@ -7,6 +7,7 @@ import { agentArtifacts, OWN_ARTIFACTS, wholeKeeper } from '../artifacts/agent-a
 import type { ArtifactPlaces } from '../artifacts/put-artifact.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
+import { createCallBudget } from '../call-budget.ts';
 import { blameChecks } from '../checks/blame.ts';
 import type { CheckRunner } from '../checks/check-runner.ts';
 import type { SchemaCompiler } from '../checks/schema-compiler.ts';
@@ -14,6 +15,7 @@ import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
 import { earlierMessages, openMailbox } from '../messages/mailbox.ts';
+import { pricesOf } from '../prices.ts';
 import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import type { WorkTools } from '../work-tools.ts';
@@ -93,6 +95,7 @@ export async function prepareSubAgent(
         ),
         journal,
         callModel,
+        budget: createCallBudget({ boards, prices: pricesOf(spec.provider, settings.prices), log }, hold),
         opening: [
           taskOpening(task, dependencies, earlier),
           ...(fresh ? earlierMessages(journal.entries) : []),

@@ -14,7 +14,11 @@ local MAX_FAILURES, FAILED_SINCE, JOB_TIMEOUT = 27, 28, 29
 local COUNTS = 30 -- + a task's code: how many tasks have that code; up to 52
 local ACTIVE_MS, ACTIVE_FROM, JOB_ATTEMPTS = 53, 54, 55
 local MESSAGES, LEAD_MESSAGES, PLAN, PLAN_NUMBER, QUESTIONS = 56, 57, 58, 59, 60
-local LAST_FIELD = 60
+-- Caps of the budget in nano-USD and tokens (0: none); onLimit 0 pause | 1 finish | 2 fail; how the job ends by it, 0: not.
+local BUDGET_MONEY, BUDGET_TOKENS, ON_LIMIT, WINDING_UP = 61, 62, 63, 64
+local LAST_FIELD = 64
+-- What is open is wound up, or the job fails.
+local WINDS_UP, FAILS = 1, 2
 
 -- A task's record.
 local VERSION, CODE, NUMBER, PRIORITY, EXECUTOR, POLICY, ATTEMPT, TOKEN, OWNER = 1, 2, 3, 4, 5, 6, 7, 8, 9

@@ -15,6 +15,8 @@ end
 
 -- Gives the task its new code: record, counts and index. Task 0 stands outside counts and index.
 local function recode(B, id, T, code)
+  local isLost = code == FAILED or code == CANCELLED
+  if isLost ~= (T[CODE] == FAILED or T[CODE] == CANCELLED) then mark_lost(id, isLost and 1 or 0) end
   if T[NUMBER] > 0 then
     count(B, T[CODE], -1)
     count(B, code, 1)
@@ -53,7 +55,7 @@ end
 
 -- How many more tasks may go into the window now, and how many are in it.
 local function room(B)
-  if not is_open(B) or B[PLAN] > 0 then return 0, 0 end
+  if not is_open(B) or B[PLAN] > 0 or B[WINDING_UP] > 0 then return 0, 0 end
   local inFlight = redis.call('ZCARD', windowKey)
   if B[ALLOW_PARALLEL] == 1 then return B[MAX_PARALLEL] - inFlight, inFlight end
   return B[COUNTS + IN_PROGRESS] > 0 and 0 or 1 - inFlight, inFlight
@@ -159,7 +161,8 @@ end
 -- Wakes the lead when it waits for news. First news wakes at once, later ones after the coalescing time; that all is
 -- settled always wakes at once, and at maxLeadRuns only that does, once.
 local function wake_lead(B, settled)
-  if B[LEAD] == '' then return end
+  -- What a job's last money is kept for is the lead's last run.
+  if B[LEAD] == '' or (B[WINDING_UP] > 0 and not settled) then return end
   local T = load_task(B[LEAD])
   local forNews = T[HOLD] == 'news' or (T[HOLD] == 'woken' and T[CODE] == SCHEDULED)
   if not forNews or not is_open(B) then return end
@@ -231,6 +234,7 @@ local function check_end(B, id)
   local status = completed == 0 and 'failed' or 'partial'
   local short = total - completed - B[COUNTS + FAILED] + failures_that_count(B)
   if short == 0 and completed > 0 and leadFailed == '' then status = 'succeeded' end
+  if status ~= 'succeeded' and leadFailed == '' and B[WINDING_UP] > 0 then leadFailed = 'budget: the budget is used up' end
   end_job(B, status, leadFailed, 'harness:board')
 end
 
@@ -251,7 +255,7 @@ end
 -- What a pending task's new code brings with it: its place in due, or the news that it can't be reached.
 local function settle_down(B, id, T, because)
   if T[CODE] == SCHEDULED then redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id) end
-  if T[CODE] ~= UNREACHABLE or is_ended(B) or B[CANCELLING] == 1 then return end
+  if T[CODE] ~= UNREACHABLE or is_ended(B) or B[CANCELLING] == 1 or B[WINDING_UP] > 0 then return end
   if T[ON_LOST] == 1 then
     if redis.call('HSET', slicesKey, 'lost:' .. id, 1) == 1 then B[SLICES] = B[SLICES] + 1 end
     hand_on('lost', id, 0, 0)

@@ -57,6 +57,7 @@ local function end_attempt(id, T, outcome, class, reason)
     cmsgpack.pack({ T[TOKEN], T[OWNER], T[ATTEMPT_AT], now(), outcome, class, reason }))
   redis.call('ZREM', leaseKey, id)
   if T[NUMBER] > 0 then redis.call('ZREM', windowKey, id) end
+  if is_built_in(T[OWNER]) then end_spend(id, T[ATTEMPT], outcome) end
   if T[CLAIM_REQUEST] ~= '' and not is_built_in(T[OWNER]) then
     redis.call('HDEL', repeatsKey, 'claim:' .. T[OWNER] .. '/' .. T[CLAIM_REQUEST])
   end

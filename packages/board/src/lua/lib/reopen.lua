@@ -24,6 +24,7 @@ local function reopen_task(B, id, T, reason, by)
       B[PLAN], B[STATUS] = 1, 'planning'
       emit('job.planning', '', nil, by)
     end
+    mark_lost(id, 0)
     queue_lead(T)
     save_task(id, T)
     emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
@@ -42,6 +43,7 @@ end
 local function reopen_job(B, by)
   if not is_ended(B) then return end
   B[ENDED], B[CANCELLING], B[FAILED_SINCE], B[ACTIVE_MS], B[ACTIVE_FROM] = 0, 0, 0, 0, 0
+  B[WINDING_UP] = 0
   B[REASON] = pause_reason(B)
   if not is_paused(B) then start_clock(B) end
   B[STATUS] = 'running'
@@ -53,6 +55,7 @@ local function reopen_job(B, by)
   B[CURSOR] = event
   T[VERSION] = T[VERSION] + 1
   T[HOLD], T[OWNER], T[TASK_ENDED], T[UPDATED] = 'news', '', 0, now()
+  mark_lost(B[LEAD], 0)
   T[CODE] = WAITING
   save_task(B[LEAD], T)
   emit('task.reopened', B[LEAD], T, by)
