@@ -1,6 +1,7 @@
 import type { Evidence, FailureClass, JsonValue } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { type CallName, storedName } from './call-name.ts';
 import { withChangedSince } from './changed-since.ts';
 import type { Hold } from './holder-calls.ts';
 import { withoutAbsent } from './records.ts';
@@ -32,7 +33,7 @@ export function attemptEnds(io: BoardIo) {
      */
     async submit(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       version: number,
       result: { summary: string; output?: JsonValue | undefined; artifacts: string[]; evidence: Evidence[] },
       then: 'complete' | 'checks' | 'review' = 'complete',
@@ -43,7 +44,7 @@ export function attemptEnds(io: BoardIo) {
         evidence: result.evidence.length > 0 ? result.evidence : undefined,
       });
       const stored = Object.keys(output).length === 0 ? '' : JSON.stringify(output);
-      const args = [hold.taskId, hold.token, requestId, version, outcome, stored, then];
+      const args = [hold.taskId, hold.token, storedName(name, 'submit'), version, outcome, stored, then];
       const reply = await withChangedSince(io, hold, version, async () =>
         parseReply(await io.run(hold.jobId, 'submit', args), VersionReply),
       );
@@ -53,7 +54,7 @@ export function attemptEnds(io: BoardIo) {
     /** Ends the attempt as failed; tried again after `delayMs` while it is retryable and attempts are left. */
     async fail(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       failure: {
         class: FailureClass;
         reason: string;
@@ -67,7 +68,7 @@ export function attemptEnds(io: BoardIo) {
       const args = [
         hold.taskId,
         hold.token,
-        requestId,
+        storedName(name, 'fail'),
         failure.class,
         failure.reason,
         failure.retryable ? 1 : 0,
@@ -81,8 +82,18 @@ export function attemptEnds(io: BoardIo) {
     },
 
     /** Gives the task back at once; not a failure. */
-    async release(hold: Hold, requestId: string, reason: string, version?: number): Promise<void> {
-      const args = [hold.taskId, hold.token, requestId, 'released', 0, '', reason, 0, version ?? ''];
+    async release(hold: Hold, name: CallName, reason: string, version?: number): Promise<void> {
+      const args = [
+        hold.taskId,
+        hold.token,
+        storedName(name, 'release'),
+        'released',
+        0,
+        '',
+        reason,
+        0,
+        version ?? '',
+      ];
       await withChangedSince(io, hold, version, async () =>
         parseReply(await io.run(hold.jobId, 'release', args), VersionReply),
       );
@@ -94,14 +105,14 @@ export function attemptEnds(io: BoardIo) {
      */
     async park(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       options: { delayMs: number; reason: string; strikesToFail: number },
     ): Promise<void> {
       parseReply(
         await io.run(hold.jobId, 'release', [
           hold.taskId,
           hold.token,
-          requestId,
+          storedName(name, 'park'),
           'parked',
           options.delayMs,
           '',
@@ -121,8 +132,8 @@ export function leadEnds(io: BoardIo) {
      * Parks the lead until there is news. `still` (nothing changed): nothing runs or can make any. `woken` (nothing
      * changed): an earlier attempt made this very wait and it is over, but its answer was not journalled.
      */
-    async waitForNews(hold: Hold, requestId: string): Promise<'parked' | 'still' | 'woken'> {
-      const args = [hold.taskId, hold.token, requestId, 'parked', 0, 'news', '', 0, ''];
+    async waitForNews(hold: Hold, name: CallName): Promise<'parked' | 'still' | 'woken'> {
+      const args = [hold.taskId, hold.token, storedName(name, 'wait'), 'parked', 0, 'news', '', 0, ''];
       const reply = parseReply(await io.run(hold.jobId, 'release', args), WaitReply);
       if (reply[0] === 'still') return 'still';
       return reply[0] === 'already' && reply[2] === 1 ? 'woken' : 'parked';
@@ -131,14 +142,14 @@ export function leadEnds(io: BoardIo) {
     /** The lead's end of the job; see the script for what refuses it. */
     async finishJob(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       result: { summary: string; output?: JsonValue | undefined },
       waive: readonly { taskId: string; reason: string }[],
     ): Promise<FinishAnswer> {
       const reply = parseReply(
         await io.run(hold.jobId, 'finish_job', [
           hold.token,
-          requestId,
+          storedName(name, 'finish'),
           JSON.stringify(result),
           JSON.stringify(waive.map(({ taskId, reason }) => [taskId, reason])),
         ]),

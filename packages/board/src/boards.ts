@@ -7,7 +7,7 @@ import { decisions } from './decisions.ts';
 import { doctor } from './doctor.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
-import { holderCalls } from './holder-calls.ts';
+import { holderCalls, holderNotes } from './holder-calls.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
@@ -30,6 +30,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...decisions(io),
     ...reviews(io),
     ...holderCalls(io),
+    ...holderNotes(io),
     ...holderRequests(io),
     ...attemptEnds(io),
     ...leadEnds(io),

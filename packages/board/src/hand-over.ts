@@ -2,6 +2,7 @@ import { isEnded, JobStatus } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseReply } from './replies.ts';
+import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
@@ -105,9 +106,13 @@ export function handOver(io: BoardIo) {
       };
     },
 
-    /** Marks the job as being cancelled. False when it was already, or has ended. */
-    async cancelJob(jobId: string, by: string, reason: string): Promise<boolean> {
-      return parseReply(await io.run(jobId, 'cancel_job', [by, reason]), Word)[0] === 'ok';
+    /**
+     * Marks the job as being cancelled. False when it was already, or has ended. Errors: `not_found`,
+     * `idempotency_mismatch`.
+     */
+    async cancelJob(jobId: string, by: string, reason: string, request?: PersonRequest): Promise<boolean> {
+      const args = [by, reason, nameOf({ request }), hashOf({ request }, [])];
+      return parseReply(await io.run(jobId, 'cancel_job', args), Word)[0] === 'ok';
     },
   };
 }

@@ -1,6 +1,7 @@
 export type { FinishAnswer } from './attempt-ends.ts';
 export { type Boards, openBoards } from './boards.ts';
-export type { AddInput, ChangeInput, TaskPatch } from './changes.ts';
+export type { CallName, HolderAction } from './call-name.ts';
+export type { AddInput, ChangeInput } from './changes.ts';
 export type { Decision } from './decisions.ts';
 export type { DoctorOptions, DoctorReport } from './doctor.ts';
 export type { Finding } from './doctor-scripts.ts';
@@ -12,6 +13,7 @@ export type { Planned } from './plan-script.ts';
 export type { JobState } from './readers.ts';
 export { withoutAbsent } from './records.ts';
 export { asUnavailable, isLeaseLost } from './replies.ts';
+export type { PersonRequest } from './requests.ts';
 export type { Verdict } from './reviews.ts';
 export type { RedisClient } from './scripts.ts';
 export { ADD_MOST } from './submit-board.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TaskId } from './ids.ts';
 import { Counts } from './job.ts';
 import { boundedJson } from './json.ts';
-import { BlockKind, Claim, Evidence, Owner, Task } from './task.ts';
+import { BlockKind, Claim, GivenEvidence, Owner, Task } from './task.ts';
 import { boundedText, requiredText } from './text.ts';
 
 const LEASE_MOST_MS = 86_400_000;
@@ -61,7 +61,7 @@ export const SubmitBody = z.strictObject({
   version,
   summary: requiredText(2048),
   output: boundedJson(65_536).optional(),
-  evidence: z.array(Evidence).max(100).optional(),
+  evidence: z.array(GivenEvidence).max(100).optional(),
   artifacts: z.array(boundedText(512)).max(100).optional(),
 });
 export type SubmitBody = z.infer<typeof SubmitBody>;

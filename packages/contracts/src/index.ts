@@ -60,12 +60,13 @@ export {
   WorkToolName,
 } from './job.ts';
 export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
-export { boundedJson, JsonValue } from './json.ts';
+export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export {
   ApproveBody,
   AttemptList,
   AttemptListQuery,
   CancelTaskBody,
+  ChangedTask,
   EditBody,
   RejectBody,
   ReopenAnswer,
@@ -91,6 +92,7 @@ export {
   Executor,
   FAILURE_CLASSES,
   FailureClass,
+  GivenEvidence,
   isTerminal,
   NewTask,
   Owner,
@@ -100,6 +102,7 @@ export {
   Readiness,
   TASK_STATUSES,
   Task,
+  TaskChanges,
   TaskFailure,
   TaskKey,
   TaskLimits,
@@ -107,7 +110,7 @@ export {
   TaskStatus,
   TERMINAL_STATUSES,
 } from './task.ts';
-export { boundedText, cutUtf8, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
+export { boundedText, cutUtf8, isBlank, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
 export type { AttemptEnd, Tool, ToolAnswer, ToolContext } from './tool.ts';
 export {
   AskUserInput,

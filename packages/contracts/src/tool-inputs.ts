@@ -1,18 +1,16 @@
 import { z } from 'zod';
 import { TaskId } from './ids.ts';
 import { boundedJson } from './json.ts';
-import { BlockKind, Evidence, NewTask, TaskLimits } from './task.ts';
+import { BlockKind, GivenEvidence, NewTask, TaskChanges } from './task.ts';
 import { boundedText, requiredText, titleText } from './text.ts';
 
 const version = z.number().int().positive();
 const reason = requiredText(2048);
 
-/** `board_plan`: one batch of changes, all or nothing. */
+/** `board_plan`: one batch of changes, all or nothing; how many may stand in it is the board's to say. */
 export const PlanOp = z.discriminatedUnion('op', [
   NewTask.extend({ op: z.literal('add') }),
-  NewTask.omit({ key: true, dependsOn: true })
-    .partial()
-    .extend({ op: z.literal('edit'), taskId: TaskId, version, limits: TaskLimits.optional() }),
+  TaskChanges.omit({ dependsOn: true }).extend({ op: z.literal('edit'), taskId: TaskId, version }),
   z.strictObject({
     op: z.literal('set_dependencies'),
     taskId: TaskId,
@@ -31,7 +29,7 @@ export const PlanOp = z.discriminatedUnion('op', [
 export type PlanOp = z.infer<typeof PlanOp>;
 
 export const BoardPlanInput = z.strictObject({
-  ops: z.array(PlanOp).min(1).max(1000),
+  ops: z.array(PlanOp).min(1),
   dryRun: z.boolean().optional(),
 });
 export type BoardPlanInput = z.infer<typeof BoardPlanInput>;
@@ -106,7 +104,7 @@ export const BoardSubmitInput = z.strictObject({
   taskId: TaskId,
   summary: requiredText(2048),
   output: boundedJson(65_536).optional(),
-  evidence: z.array(Evidence).max(100).optional(),
+  evidence: z.array(GivenEvidence).max(100).optional(),
   artifacts: z.array(boundedText(512)).max(100).optional(),
 });
 export type BoardSubmitInput = z.infer<typeof BoardSubmitInput>;

@@ -12,6 +12,7 @@ import {
 } from '@crewboard/contracts';
 import { cancelPublisher } from './cancel-channel.ts';
 import { claimService } from './claim-service.ts';
+import { createdByKey } from './created.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -20,6 +21,7 @@ import { holderService } from './holder-service.ts';
 import { jobView, spendOf } from './job-view.ts';
 import { refuseLaterTaskFields } from './later.ts';
 import { createLoopGuard } from './loop-guard.ts';
+import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
 import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
@@ -58,9 +60,11 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
       return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
     },
 
-    async cancelJob(scope: Scope, jobId: string, reason = 'cancelled by a person'): Promise<Job> {
+    async cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job> {
       await visibleJob(boards, scope, jobId);
-      if (await boards.cancelJob(jobId, `user:${scope.caller}`, reason)) {
+      const { request } = personRequest(idempotencyKey, 'cancel job', reason);
+      const why = reason ?? 'cancelled by a person';
+      if (await boards.cancelJob(jobId, `user:${scope.caller}`, why, request)) {
         await publishCancel(jobId);
       }
       return jobView(await boards.job(jobId));
@@ -126,14 +130,9 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
         tasks,
         by,
         maxAttempts: spec.limits.maxAttempts,
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
+        ...personRequest(idempotencyKey, 'add', tasks),
       });
-      const created: Record<string, string> = {};
-      for (const [i, { key }] of tasks.entries()) {
-        const taskId = added[i]?.taskId;
-        if (key !== undefined && taskId !== undefined) created[key] = taskId;
-      }
-      return { created, tasks: added };
+      return { created: createdByKey(tasks, added), tasks: added };
     },
 
     async *resultLines(scope: Scope, jobId: string): AsyncGenerator<ResultLine> {

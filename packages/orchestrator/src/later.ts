@@ -1,4 +1,4 @@
-import { CrewboardError, type JobBody, type NewTask } from '@crewboard/contracts';
+import { CrewboardError, type JobBody, type TaskChanges } from '@crewboard/contracts';
 
 /**
  * Fields that the contracts know and this version does not carry out yet. They are refused, never ignored: a budget
@@ -14,8 +14,8 @@ function refuse(path: string, instead: string): never {
   );
 }
 
-/** Refuses what of a task is not carried out yet; `path` names it in the error. */
-export function refuseLaterTaskFields(task: NewTask, path: string): void {
+/** Refuses what of a new or changed task is not carried out yet; `path` names it in the error. */
+export function refuseLaterTaskFields(task: TaskChanges, path: string): void {
   if (task.executor === 'command') refuse(`${path}.executor`, 'use "agent", "external" or "human"');
   if (task.command !== undefined) refuse(`${path}.command`, 'leave it out');
   if (task.policy === 'checked') refuse(`${path}.policy`, 'use "none", "evidence" or "approved"');

@@ -1,13 +1,26 @@
-import { createHash } from 'node:crypto';
-import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
-import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
+import {
+  type Boards,
+  type ChangeInput,
+  type JobState,
+  type PersonRequest,
+  withoutAbsent,
+} from '@crewboard/board';
+import {
+  type Actor,
+  type ChangedTask,
+  CrewboardError,
+  type Task,
+  transcriptPage,
+} from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { refuseLaterTaskFields } from './later.ts';
+import { personRequest } from './person-request.ts';
 import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
+import { warningsOf } from './warnings.ts';
 import { createWhy } from './why.ts';
 
 const PAGE_DEFAULT = 50;
@@ -43,50 +56,49 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
     scope: Scope,
     { spec }: JobState,
     changes: Pick<ChangeInput, 'edits' | 'cancels' | 'reopens'>,
-    idempotencyKey?: string,
+    request: { request?: PersonRequest } = {},
   ) {
-    return boards.change(spec.id, {
-      ...changes,
-      by: userOf(scope),
-      maxAttempts: spec.limits.maxAttempts,
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
-    });
+    const { maxAttempts } = spec.limits;
+    return boards.change(spec.id, { ...changes, by: userOf(scope), maxAttempts, ...request });
+  }
+
+  /** The task after a change, with what that means for it. */
+  async function changed(jobId: string, taskId: string): Promise<ChangedTask> {
+    const task = await boards.task(jobId, taskId);
+    return withoutAbsent({ ...task, warnings: warningsOf(task) });
   }
 
   return {
     async editTask(scope, jobId, taskId, { version, ...patch }) {
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'edit');
-      refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
+      refuseLaterTaskFields(patch, 'the task');
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
       await change(scope, state, { edits: [{ taskId, version, patch }] });
-      return boards.task(jobId, taskId);
+      return changed(jobId, taskId);
     },
 
     async decideTask(scope, jobId, taskId, { decision, version, text = '' }, idempotencyKey) {
       const { task } = await open(scope, jobId, taskId);
       refuseLead(task, decision);
-      const content = createHash('sha256')
-        .update(JSON.stringify([decision, version, text]))
-        .digest('base64');
       await boards.resolve(jobId, {
         taskId,
         version,
         decision,
         text,
         by: userOf(scope),
-        // With its content: another decision under the same key is one of its own, and refused by its version.
-        ...(idempotencyKey === undefined ? {} : { requestId: `http:${idempotencyKey}:${content}` }),
+        ...personRequest(idempotencyKey, decision, taskId, version, text),
       });
-      return boards.task(jobId, taskId);
+      return changed(jobId, taskId);
     },
 
     async cancelTask(scope, jobId, taskId, { version, reason, dependents }, idempotencyKey) {
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'cancel');
       const cancel = { taskId, version, reason: reason ?? 'cancelled by a person', dependents };
-      await change(scope, state, { cancels: [cancel] }, idempotencyKey);
+      const request = personRequest(idempotencyKey, 'cancel', taskId, version, reason, dependents);
+      await change(scope, state, { cancels: [cancel] }, request);
       // With its dependents others may end, too: their workers learn it with the next heartbeat.
       await publishCancel(jobId, taskId);
       return boards.task(jobId, taskId);
@@ -99,9 +111,10 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
       // ended one off the list.
       await boards.index.addLive(jobId);
       const reopens = [{ taskId, version, reason: reason ?? `${action} by a person` }];
-      const { startedDependents } = await change(scope, state, { reopens }, idempotencyKey);
+      const request = personRequest(idempotencyKey, action, taskId, version, reason);
+      const { startedDependents } = await change(scope, state, { reopens }, request);
       await boards.index.addLive(jobId);
-      return { ...(await boards.task(jobId, taskId)), startedDependents };
+      return { ...(await changed(jobId, taskId)), startedDependents };
     },
 
     async listAttempts(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {

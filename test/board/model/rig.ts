@@ -143,7 +143,12 @@ async function change(bench: Bench, call: Change): Promise<Answer> {
     ...(call.lead === undefined
       ? call.request === undefined
         ? {}
-        : { idempotencyKey: call.request }
+        : {
+            request: {
+              key: call.request,
+              content: JSON.stringify([call.adds, call.edits, call.cancels, call.reopens]),
+            },
+          }
       : { lead: { token: bench.names.claims[call.lead - 1] ?? '', requestId: call.request ?? '' } }),
   });
   for (const { taskId, number } of planned.added) remember(bench.names, number, taskId);
@@ -208,8 +213,11 @@ async function decide(
     decision: call.decision,
     text: 'text',
     by: call.lead === undefined ? ANN : LEAD,
-    ...(call.lead === undefined ? {} : { lead: { token: names.claims[call.lead - 1] ?? '' } }),
-    ...(call.request === undefined ? {} : { requestId: call.request }),
+    ...(call.lead === undefined
+      ? call.request === undefined
+        ? {}
+        : { request: { key: call.request, content: JSON.stringify(call) } }
+      : { lead: { token: names.claims[call.lead - 1] ?? '', requestId: call.request ?? '' } }),
   });
   return { word: already ? 'already' : 'ok', data: { version } };
 }

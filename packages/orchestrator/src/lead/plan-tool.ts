@@ -1,6 +1,7 @@
 import type { Boards, ChangeInput, Hold } from '@crewboard/board';
 import { type Actor, BoardPlanInput, CrewboardError, type PlanOp, type Tool } from '@crewboard/contracts';
 import { jsonAnswer } from '../board-tools.ts';
+import { createdByKey } from '../created.ts';
 import { refuseLaterTaskFields } from '../later.ts';
 
 type Batch = Required<Pick<ChangeInput, 'adds' | 'edits' | 'cancels' | 'reopens'>>;
@@ -18,7 +19,7 @@ function toBatch(ops: readonly PlanOp[]): Batch {
       adds.push(task);
     } else if (operation.op === 'edit') {
       const { op: _, taskId, version, ...patch } = operation;
-      refuseLaterTaskFields({ title: 'unchanged', ...patch }, `ops[${i}]`);
+      refuseLaterTaskFields(patch, `ops[${i}]`);
       edits.push({ taskId, version, patch });
     } else if (operation.op === 'set_dependencies') {
       const { taskId, version, dependsOn } = operation;
@@ -58,11 +59,7 @@ export function createBoardPlanTool(
       const batch = toBatch(ops);
       const lead = { token: hold.token, requestId };
       const planned = await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead });
-      const created: Record<string, string> = {};
-      for (const [i, { key }] of batch.adds.entries()) {
-        const taskId = planned.added[i]?.taskId;
-        if (key !== undefined && taskId !== undefined) created[key] = taskId;
-      }
+      const created = createdByKey(batch.adds, planned.added);
       const changed = [...planned.added.map(({ taskId }) => ({ taskId, version: 1 })), ...planned.changed];
       const warnings = planned.startedDependents.map(
         (taskId) => `${taskId} depends on a reopened task and has started already`,

@@ -29,7 +29,6 @@ export function createBoardResolveTool(
           text,
           by,
           lead,
-          requestId,
         });
         return jsonAnswer({ taskId, version: resolved.version });
       }
