@@ -47,6 +47,8 @@ export type Sweep =
       stale: { taskId: string; attempt: number; dispatch: number }[];
     };
 
+/** Shorter pauses of the sweeps are a busy machine's. */
+const GAP_LEAST_MS = 1000;
 /** Tasks that one cancel slice ends at most. */
 const CANCEL_SLICE = 100;
 
@@ -80,13 +82,17 @@ export function handOver(io: BoardIo) {
       else if (entry.kind === 'dispatch') parseReply(await io.run(jobId, 'dispatch', []), Word);
     },
 
-    /** One round over a board: expired leases, due times, window; see the script. */
+    /**
+     * One round over a board: expired leases, due times, window; see the script. `gapMs`: a longer time since the
+     * last round is a gap, in which no heartbeat could come; by default two intervals, at least a second.
+     */
     async sweep(
       jobId: string,
-      options: { intervalMs: number; leaseMs: number; strikes: number; staleMs: number },
+      options: { intervalMs: number; leaseMs: number; strikes: number; staleMs: number; gapMs?: number },
     ): Promise<Sweep> {
+      const { intervalMs, leaseMs, strikes, staleMs, gapMs = Math.max(GAP_LEAST_MS, 2 * intervalMs) } = options;
       const reply = parseReply(
-        await io.run(jobId, 'sweep', [options.intervalMs, options.leaseMs, options.strikes, options.staleMs]),
+        await io.run(jobId, 'sweep', [intervalMs, leaseMs, strikes, staleMs, gapMs]),
         SweepReply,
       );
       if (reply[0] !== 'ok') return { kind: reply[0] };

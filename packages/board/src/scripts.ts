@@ -77,7 +77,7 @@ const SCRIPTS = {
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
   lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
-  sweep: { libraries: [...HOLDER, 'expire'], keys: ENDING },
+  sweep: { libraries: [...HOLDER, 'expire', 'gap'], keys: ENDING },
   journal_append: {
     libraries: [...HOLDER],
     keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],

@@ -95,7 +95,7 @@ async function perform(bench: Bench, call: Call): Promise<Answer> {
     case 'cancelJob':
       return { word: (await boards.cancelJob(jobId, 'user:ann', 'enough')) ? 'ok' : 'already' };
     case 'sweep':
-      await boards.sweep(jobId, { intervalMs: 0, leaseMs: FAR, strikes: STRIKES, staleMs: FAR });
+      await boards.sweep(jobId, { intervalMs: 0, leaseMs: FAR, strikes: STRIKES, staleMs: FAR, gapMs: FAR });
       return { word: 'ok' };
     case 'carryOut':
       await boards.carryOut(jobId, {

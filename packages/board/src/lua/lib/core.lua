@@ -7,7 +7,8 @@ local BOARD_FORMAT = 1
 
 -- The board record.
 local FORMAT, JOB_VERSION, STATUS, LEAD, LAST_NUMBER, MAX_PARALLEL, ALLOW_PARALLEL, CANCELLING = 1, 2, 3, 4, 5, 6, 7, 8
-local CREATED, STARTED, ENDED, SWEPT, GRACE_UNTIL = 9, 10, 11, 12, 13
+-- 13 is no longer used.
+local CREATED, STARTED, ENDED, SWEPT = 9, 10, 11, 12
 local NEWS, CURSOR, WOKEN, LEAD_RUNS, SLICES, COALESCE, PAUSES = 14, 15, 16, 17, 18, 19, 20
 local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN, GRAPH, FILL = 21, 22, 23, 24, 25, 26
 local COUNTS = 30 -- + a task's code: how many tasks have that code; up to 52
