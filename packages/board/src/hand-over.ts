@@ -90,7 +90,13 @@ export function handOver(io: BoardIo) {
       jobId: string,
       options: { intervalMs: number; leaseMs: number; strikes: number; staleMs: number; gapMs?: number },
     ): Promise<Sweep> {
-      const { intervalMs, leaseMs, strikes, staleMs, gapMs = Math.max(GAP_LEAST_MS, 2 * intervalMs) } = options;
+      const {
+        intervalMs,
+        leaseMs,
+        strikes,
+        staleMs,
+        gapMs = Math.max(GAP_LEAST_MS, 2 * intervalMs),
+      } = options;
       const reply = parseReply(
         await io.run(jobId, 'sweep', [intervalMs, leaseMs, strikes, staleMs, gapMs]),
         SweepReply,

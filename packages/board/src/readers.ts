@@ -23,6 +23,7 @@ const JobReply = z.tuple([
   z.array(z.number()),
   z.string(),
   z.number(),
+  z.number(),
 ]);
 const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
 const JobResultStored = z.object({ summary: z.string().optional(), output: JsonValue.optional() });
@@ -37,6 +38,8 @@ export interface JobState {
   cancelling: boolean;
   lead: string | undefined;
   counts: Counts;
+  /** False when only people and holders outside can move it, or nobody. */
+  movesByItself: boolean;
   usage: Usage;
   result: { summary?: string | undefined; output?: JsonValue | undefined } | undefined;
   createdAt: number;
@@ -68,7 +71,7 @@ export function readers(io: BoardIo) {
     /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
     async job(jobId: string): Promise<JobState> {
       const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
-      const [, board, spec, result, usage, asOf] = reply;
+      const [, board, spec, result, usage, asOf, , moves] = reply;
       return {
         spec: JobSpecSchema.parse(JSON.parse(spec)),
         status: jobStatusOf(board),
@@ -78,6 +81,7 @@ export function readers(io: BoardIo) {
         cancelling: board.cancelling,
         lead: board.lead,
         counts: countsOf(board),
+        movesByItself: moves === 1,
         usage: parseUsage(usage),
         result: result === '' ? undefined : JobResultStored.parse(JSON.parse(result)),
         createdAt: board.createdAt,

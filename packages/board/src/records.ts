@@ -40,6 +40,8 @@ export const CODES = {
   rejected: 22,
 } as const;
 const READY_CODES = [0, 1, 2, 3, 4, CODES.queued, 17, 18, 19, 20, 21];
+/** Proposals, accepted by nobody yet or rejected: they stand outside what is planned. */
+export const OUTSIDE_CODES: readonly number[] = [CODES.proposal, CODES.rejected];
 /** Where in the board record the counts by code begin. */
 export const COUNTS_AT = 29;
 export const LAST_CODE = 22;

@@ -82,7 +82,10 @@ const SCRIPTS = {
     libraries: [...HOLDER],
     keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
   },
-  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events'] },
+  read_job: {
+    libraries: [...FLOW, 'rows', 'moves'],
+    keys: ['hot', 'job', 'usage', 'events', 'window', 'index'],
+  },
   read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },

@@ -37,7 +37,7 @@ export interface Client {
     submit(body: JobBody, options?: WriteOptions): Promise<SubmitAnswer>;
     get(jobId: string, options?: CallOptions): Promise<Job>;
     list(page?: Page, options?: CallOptions): Promise<JobList>;
-    cancel(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    cancel(jobId: string, reason?: string, options?: WriteOptions): Promise<Job>;
     /** The job's result, partial while it runs. */
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** One line a task in plan order, as they come. */
@@ -81,8 +81,14 @@ function jobCalls(transport: Transport): Client['jobs'] {
     get: (jobId, { signal } = {}) => transport.json(Job, { path: jobPath(jobId), signal }),
     list: (page = {}, { signal } = {}) =>
       transport.json(JobList, { path: withQuery('/v1/jobs', page), signal }),
-    cancel: (jobId, reason, { signal } = {}) =>
-      transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/cancel`, body: { reason }, signal }),
+    cancel: (jobId, reason, options = {}) =>
+      transport.json(Job, {
+        method: 'POST',
+        path: `${jobPath(jobId)}/cancel`,
+        body: { reason },
+        headers: writeHeaders(options),
+        signal: options.signal,
+      }),
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),

@@ -1,6 +1,7 @@
 import { type Boards, type RedisClient, withoutAbsent } from '@crewboard/board';
 import {
   type Actor,
+  CrewboardError,
   type EventList,
   isEnded,
   type Job,
@@ -138,7 +139,7 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
     async *resultLines(scope: Scope, jobId: string): AsyncGenerator<ResultLine> {
       await visibleJob(boards, scope, jobId);
       for (let after: number | undefined = 0; after !== undefined; ) {
-        const page = await boards.page(jobId, { after, limit: 100, full: true });
+        const page = await boards.page(jobId, { after, limit: 100, full: true, planned: true });
         for (const task of page.tasks) {
           yield withoutAbsent({
             key: task.key,
@@ -159,11 +160,21 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
   };
 }
 
+/** A page after an event that is not there would be a guess: what came between would be missing from it. */
+function noSuchEvent(id: string, asOf: string): CrewboardError {
+  return new CrewboardError(
+    'not_found',
+    `event ${id} is not in the log of this job. Read the log from its start (without "after"), or list the tasks and go on after ${asOf}.`,
+    { asOf, retry: 'after_refresh' },
+  );
+}
+
 /** Everything about a job's log. */
 function eventCalls({ boards, hub }: ServiceDependencies) {
   return {
     async listEvents(scope: Scope, jobId: string, after = '0-0', limit = EVENTS_DEFAULT): Promise<EventList> {
       const { asOf } = await visibleJob(boards, scope, jobId);
+      if (after !== '0-0' && !(await boards.hasEvent(jobId, after))) throw noSuchEvent(after, asOf);
       const events = await boards.events(jobId, after, limit);
       const more = events.length === limit && events.at(-1)?.id !== asOf;
       return withoutAbsent({ events, nextCursor: more ? events.at(-1)?.id : undefined, asOf });

@@ -22,9 +22,22 @@ export function spendOf(state: JobState): Spend {
   };
 }
 
+/** What a job that can't go on by itself waits for; undefined when that is not people. */
+function peopleReason({ counts, movesByItself, endedAt }: JobState): string | undefined {
+  if (movesByItself || endedAt > 0) return undefined;
+  // What agents do is none of these: then it would move by itself.
+  const waiting = [
+    [counts.blocked, 'blocked'],
+    [counts.in_review, 'in review'],
+    [counts.ready, 'for people or external holders to claim'],
+    [counts.in_progress, 'held by people or external holders'],
+  ].flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]));
+  return waiting.length === 0 ? undefined : `people: ${waiting.join(', ')}`;
+}
+
 function reasonOf(state: JobState): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
-  return state.reason === '' ? undefined : state.reason;
+  return state.reason === '' ? peopleReason(state) : state.reason;
 }
 
 /** The public job of one consistent read. */

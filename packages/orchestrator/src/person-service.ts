@@ -62,7 +62,7 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
     return boards.change(spec.id, { ...changes, by: userOf(scope), maxAttempts, ...request });
   }
 
-  /** The task after a change, with what that means for it. */
+  /** The task after a change that left it open, with what that means for it. */
   async function changed(jobId: string, taskId: string): Promise<ChangedTask> {
     const task = await boards.task(jobId, taskId);
     return withoutAbsent({ ...task, warnings: warningsOf(task) });
@@ -90,7 +90,8 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
         by: userOf(scope),
         ...personRequest(idempotencyKey, decision, taskId, version, text),
       });
-      return changed(jobId, taskId);
+      const isDropped = decision === 'reject' && task.status === 'pending';
+      return isDropped ? boards.task(jobId, taskId) : changed(jobId, taskId);
     },
 
     async cancelTask(scope, jobId, taskId, { version, reason, dependents }, idempotencyKey) {

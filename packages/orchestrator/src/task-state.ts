@@ -10,6 +10,11 @@ const EVENTS_LOOKED_AT = 20;
 const because = (text: string | undefined) =>
   text === undefined || text.trim() === '' ? '' : `: ${shownLine(text, QUOTED_MOST)}`;
 
+/** A number of tasks in words. */
+export function tasksText(count: number): string {
+  return count === 1 ? '1 task' : `${count} tasks`;
+}
+
 /** A task as one line names it. */
 export function nameOf(task: Task): string {
   return task.number === 0 ? 'the lead' : `#${task.number} "${shownLine(task.title, TITLE_MOST)}"`;
@@ -70,7 +75,7 @@ export function taskState(boards: Boards) {
         return task.number === 0 ? 'waits for news of its board' : 'waits for other tasks';
       default:
         return task.executor === 'agent' || task.executor === 'command'
-          ? `is ready and waits for a free place (${state.counts.in_progress} tasks in progress, at most ${state.spec.limits.maxParallel} by agents at once)`
+          ? `is ready and waits for a free place (${tasksText(state.counts.in_progress)} in progress, at most ${state.spec.limits.maxParallel} by agents at once)`
           : `is ready and waits for ${task.executor === 'human' ? 'a person' : 'an external holder'} to claim it`;
     }
   }

@@ -3,6 +3,7 @@ import { type Actor, BoardPlanInput, CrewboardError, type PlanOp, type Tool } fr
 import { jsonAnswer } from '../board-tools.ts';
 import { createdByKey } from '../created.ts';
 import { refuseLaterTaskFields } from '../later.ts';
+import { warningsOfAll } from '../warnings.ts';
 
 type Batch = Required<Pick<ChangeInput, 'adds' | 'edits' | 'cancels' | 'reopens'>>;
 
@@ -61,9 +62,13 @@ export function createBoardPlanTool(
       const planned = await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead });
       const created = createdByKey(batch.adds, planned.added);
       const changed = [...planned.added.map(({ taskId }) => ({ taskId, version: 1 })), ...planned.changed];
-      const warnings = planned.startedDependents.map(
-        (taskId) => `${taskId} depends on a reopened task and has started already`,
-      );
+      const reopened = batch.reopens.map(({ taskId }) => taskId);
+      const warnings = [
+        ...planned.startedDependents.map(
+          (taskId) => `${taskId} depends on a reopened task and has started already`,
+        ),
+        ...(await warningsOfAll(boards, hold.jobId, reopened)),
+      ];
       return jsonAnswer({ created, changed, warnings });
     },
   };
