@@ -13,12 +13,20 @@ export interface RealApp extends AsyncDisposable {
   board: BoardFixture;
   /** Sends one request with the admin key below `/v1/jobs`. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** The same with a body that is sent as it stands. */
+  sendText(method: string, path: string, body: string): Promise<Answer>;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-async function sendTo({ url }: OpenApp, method: string, path: string, body: unknown, headers: object) {
+async function sendTo(
+  { url }: OpenApp,
+  method: string,
+  path: string,
+  body: string | undefined,
+  headers: object,
+) {
   const answer = await fetch(`${url}/v1/jobs${path}`, {
     method,
     headers: {
@@ -26,7 +34,7 @@ async function sendTo({ url }: OpenApp, method: string, path: string, body: unkn
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body }),
   });
   const json: unknown = await answer.json();
   if (!isRecord(json)) throw new Error(`no object: ${JSON.stringify(json)}`);
@@ -43,7 +51,8 @@ export async function openRealApp(variables: Record<string, string> = {}): Promi
   const app = await openApp({ service: createService({ boards: board.boards, redis, hub, settings }) });
   return {
     board,
-    send: (method, path, body, headers = {}) => sendTo(app, method, path, body, headers),
+    send: (method, path, body, headers = {}) => sendTo(app, method, path, JSON.stringify(body), headers),
+    sendText: (method, path, body) => sendTo(app, method, path, body, {}),
     async [Symbol.asyncDispose]() {
       await app.close();
       hub.close();
