@@ -15,6 +15,8 @@ export interface RealApp extends AsyncDisposable {
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** The same with a body that is sent as it stands. */
   sendText(method: string, path: string, body: string): Promise<Answer>;
+  /** Reads an answer that is no JSON. */
+  readText(path: string): Promise<string>;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -52,6 +54,8 @@ export async function openRealApp(variables: Record<string, string> = {}): Promi
   return {
     board,
     send: (method, path, body, headers = {}) => sendTo(app, method, path, JSON.stringify(body), headers),
+    readText: async (path) =>
+      (await fetch(`${app.url}/v1/jobs${path}`, { headers: bearer(ADMIN_KEY) })).text(),
     sendText: (method, path, body) => sendTo(app, method, path, body, {}),
     async [Symbol.asyncDispose]() {
       await app.close();
