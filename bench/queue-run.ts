@@ -28,6 +28,7 @@ const SETTINGS: Settings = {
   models: { lead: 'none', worker: 'none' },
   workspaceRoots: [],
   dataDir: '/nonexistent',
+  commands: 'off',
   providers: {},
 };
 

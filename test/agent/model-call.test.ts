@@ -188,6 +188,22 @@ describe('a failing model call', () => {
     }
   });
 
+  it('waits for every limit that is used up, as well as for what is asked', async () => {
+    const headers = {
+      date: '2030-01-01T00:00:00Z',
+      'retry-after': '5',
+      'anthropic-ratelimit-requests-remaining': '0',
+      'anthropic-ratelimit-requests-reset': '2030-01-01T00:00:07Z',
+      'anthropic-ratelimit-input-tokens-remaining': '0',
+      'anthropic-ratelimit-input-tokens-reset': '2030-01-01T00:00:11Z',
+      'anthropic-ratelimit-output-tokens-remaining': '1000',
+      'anthropic-ratelimit-output-tokens-reset': '2030-01-01T00:01:00Z',
+    };
+    expect(await errorOf(httpError(429, 'rate_limit_error', headers))).toMatchObject({
+      retryAfterMs: 11_000,
+    });
+  });
+
   it('never shows the key, nor anything like one', async () => {
     const echo = `bad header Authorization: Bearer ${KEY}, x-api-key: sk-ant-other-99999999, key ${KEY}`;
     const error = await errorOf(httpError(401, 'authentication_error', { 'x-echo': KEY }, echo));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AgentOptions, createModelCall } from '../../packages/agent/src/index.ts';
+import { type AgentOptions, createModelCall, ModelCallError } from '../../packages/agent/src/index.ts';
 import { CrewboardError } from '../../packages/contracts/src/index.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import {
@@ -106,6 +106,30 @@ describe('failing model calls', () => {
     expect(events.find((event) => event.type === 'model.retry')).toMatchObject({ waitMs: 120 });
     const [first, second] = api.requests;
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(115);
+  });
+
+  it('that may not be made for long park the attempt at once, and are no tries', async () => {
+    await using api = await startScriptedApi([]);
+    const callModel = async () => {
+      throw new ModelCallError('held', 'rate_limited: until later', { retryAfterMs: 60_000 });
+    };
+    const { events, outcome } = await runOn(api, { callModel });
+    expect(outcome).toMatchObject({
+      kind: 'parked',
+      cause: 'held',
+      reason: 'rate_limited: until later',
+      retryAfterMs: 60_000,
+    });
+    expect(events.some(({ type }) => type === 'model.retry')).toBe(false);
+  });
+
+  it('end the run for its harness to go on from, when that can not ask whether they may be made', async () => {
+    await using api = await startScriptedApi([]);
+    const away = new CrewboardError('unavailable', 'Redis is away');
+    const callModel = async () => {
+      throw away;
+    };
+    expect((await runOn(api, { callModel })).outcome).toMatchObject({ kind: 'aborted', reason: away });
   });
 
   it('of the provider itself are told apart from failures of the task', async () => {

@@ -128,6 +128,12 @@ function serveTask(fake: FakeState) {
 function serve(fake: FakeState, bus: EventEmitter): Service {
   const record = (method: string, scope: Scope, ...args: unknown[]) =>
     fake.calls.push({ method, scope, args });
+  const onJob =
+    (method: string) =>
+    async (scope: Scope, jobId: string, ...args: unknown[]): Promise<Job> => {
+      record(method, scope, jobId, ...args);
+      return find(fake, scope, jobId);
+    };
   return {
     ...serveTask(fake),
     async submitJob(scope, body, idempotencyKey) {
@@ -144,6 +150,10 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       fake.job = { ...find(fake, scope, jobId), status: 'cancelled' };
       return fake.job;
     },
+    pauseJob: onJob('pauseJob'),
+    resumeJob: onJob('resumeJob'),
+    editJob: onJob('editJob'),
+    startJob: onJob('startJob'),
     async listTasks(scope, jobId, query) {
       find(fake, scope, jobId);
       record('listTasks', scope, jobId, query);
@@ -177,6 +187,15 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       return { jobId: id, status, counts, spend, simulated };
     },
     resultLines: () => fake.results(),
+    async listArtifacts(scope, jobId, query) {
+      find(fake, scope, jobId);
+      record('listArtifacts', scope, jobId, query);
+      return { artifacts: [] };
+    },
+    async findArtifact(scope, jobId, name) {
+      find(fake, scope, jobId);
+      throw new CrewboardError('not_found', `There is no artifact ${name}.`);
+    },
     ready: async () => ({ ready: true, redis: 'ok', model: 'anthropic' }),
   };
 }

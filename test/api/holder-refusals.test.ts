@@ -211,7 +211,10 @@ it('evidence is asked for after token and version, and names what is missing', a
   expect((await evidence({ acceptanceId: 'links', kind: 'artifact', ref: 'x' })).body).toMatchObject({
     code: 'invalid_argument',
   });
-  expect(await submit({ claimToken, artifacts: ['report.md'] })).toMatchObject({ status: 400 });
   const statement = { acceptanceId: 'links', kind: 'statement', text: 'checked all 12' };
+  expect(await submit({ claimToken, artifacts: ['report.md'], evidence: [statement] })).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_argument', reference: 'report.md' },
+  });
   expect((await evidence(statement)).body).toMatchObject({ status: 'completed', evidence: [statement] });
 });

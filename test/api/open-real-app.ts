@@ -1,5 +1,9 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseEnvironment } from '@crewboard/contracts';
 import { createEventHub, createService, settingsFrom } from '@crewboard/orchestrator';
+import { type ArtifactStore, createFileArtifactStore } from '@crewboard/tools';
 import { type BoardFixture, openBoardFixture } from '../support/board.ts';
 import { ADMIN_KEY, bearer, type OpenApp, openApp } from './open-app.ts';
 
@@ -11,6 +15,9 @@ export interface Answer {
 /** The application over the real service and Redis; nothing sweeps or drains behind the test's back. */
 export interface RealApp extends AsyncDisposable {
   board: BoardFixture;
+  url: string;
+  artifacts: ArtifactStore;
+  raw: OpenApp['raw'];
   /** Sends one request with the admin key below `/v1/jobs`. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** The same with a body that is sent as it stands. */
@@ -50,9 +57,15 @@ export async function openRealApp(variables: Record<string, string> = {}): Promi
   const settings = settingsFrom(parseEnvironment({ ...variables, CREWBOARD_PREFIX: prefix }), process.cwd());
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const hub = createEventHub(redis.duplicate(), board.boards, silent);
-  const app = await openApp({ service: createService({ boards: board.boards, redis, hub, settings }) });
+  const folder = await mkdtemp(join(tmpdir(), 'crewboard-api-'));
+  const artifacts = createFileArtifactStore(join(folder, 'artifacts'));
+  const service = createService({ boards: board.boards, redis, hub, settings, artifacts });
+  const app = await openApp({ service });
   return {
     board,
+    url: app.url,
+    artifacts,
+    raw: app.raw,
     send: (method, path, body, headers = {}) => sendTo(app, method, path, JSON.stringify(body), headers),
     readText: async (path) =>
       (await fetch(`${app.url}/v1/jobs${path}`, { headers: bearer(ADMIN_KEY) })).text(),
@@ -61,6 +74,7 @@ export async function openRealApp(variables: Record<string, string> = {}): Promi
       await app.close();
       hub.close();
       await board[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -288,6 +288,7 @@ describe('blocked, reviewed and proposed tasks', () => {
         reason: '',
         evidence: [],
         delayMs: 0,
+        told: { passed: true, checks: [] },
       }),
     ).rejects.toEqual(refusedWith('lease_lost'));
   });
@@ -305,6 +306,7 @@ describe('blocked, reviewed and proposed tasks', () => {
       reason: '2 tests fail',
       evidence: [],
       delayMs: 0,
+      told: { passed: false, check: 'tests', reason: '2 tests fail' },
     });
     expect(await board.boards.task(jobId, a)).toMatchObject({ status: 'pending', failures: 1 });
     expect((await board.boards.attempts(jobId, a, 1))[0]).toMatchObject({

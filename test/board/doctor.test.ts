@@ -208,6 +208,23 @@ const DAMAGES: Damage[] = [
     finds: ['due late'],
   },
   {
+    what: 'checks without a runner that no sweep would find',
+    async damage({ board, jobId, ids, key }) {
+      const claim = {
+        owner: { kind: 'external', id: 'bob' },
+        secret: 's',
+        requestId: '',
+        leaseMs: 60_000,
+      } as const;
+      const claimed = await board.boards.claim(jobId, { taskId: ids.outside, ...claim });
+      const hold = { jobId, taskId: ids.outside, token: claimed?.token ?? '' };
+      await board.boards.submit(hold, 'r1', claimed?.task.version ?? 0, RESULT, 'checks');
+      await drainOutbox(board.boards, jobId);
+      await board.store.redis.zrem(key('due'), ids.outside);
+    },
+    finds: ['due outside'],
+  },
+  {
     what: 'a wrong number of slices under way',
     damage: ({ set }) => set('@', AT.slices, 3),
     finds: ['slices'],
@@ -320,6 +337,7 @@ const DAMAGES: Damage[] = [
   orphan('repeats'),
   orphan('usage'),
   orphan('progress'),
+  orphan('runners'),
   orphan('attempts', `${NOBODY}:1`),
   orphan('repeats', 'claim:request', NOBODY),
   { ...orphan('unmet', NOBODY, '1'), stays: [] },

@@ -1,4 +1,5 @@
 import type { Boards } from '@crewboard/board';
+import { DEFAULT_LIMITS, type JobSpec } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { ANN, openBoardFixture } from '../support/board.ts';
 import { dumpBoard, loadBoard, loadFixture } from '../support/board-dump.ts';
@@ -8,6 +9,17 @@ B[1] = tonumber(ARGV[1])
 redis.call('HSET', KEYS[1], '@', cmsgpack.pack(B))`;
 const RESULT = { summary: 'done', artifacts: [], evidence: [] };
 const TASK = 't_zzzzzzzz';
+const SPEC: Omit<JobSpec, 'id'> = {
+  v: 1,
+  project: 'default',
+  title: 'A job',
+  models: { lead: 'claude-opus-5-5', worker: 'claude-sonnet-5-5' },
+  limits: DEFAULT_LIMITS,
+  allowParallelInProgress: true,
+  tools: [],
+  provider: 'anthropic',
+  createdBy: 'ann',
+};
 
 /** Every call that reads or changes a board through a script of its own. */
 const CALLS: Record<string, (boards: Boards, jobId: string) => Promise<unknown>> = {
@@ -57,8 +69,10 @@ const CALLS: Record<string, (boards: Boards, jobId: string) => Promise<unknown>>
       jobId,
       TASK,
       { token: 't', version: 1 },
-      { passed: true, reason: '', evidence: [], delayMs: 0 },
+      { passed: true, reason: '', evidence: [], delayMs: 0, told: { passed: true, checks: [] } },
     ),
+  releaseChecks: (boards, jobId) => boards.releaseChecks({ jobId, taskId: TASK, token: 't' }, 0, ''),
+  reviewOf: (boards, jobId) => boards.reviewOf(jobId, TASK),
   finishJob: (boards, jobId) =>
     boards.finishJob({ jobId, taskId: TASK, token: '1-s' }, 'r', { summary: '' }, []),
   appendJournal: async (boards, jobId) => {
@@ -67,6 +81,13 @@ const CALLS: Record<string, (boards: Boards, jobId: string) => Promise<unknown>>
   },
   pauseJob: (boards, jobId) => boards.pauseJob(jobId, ANN, 'user', ''),
   resumeJob: (boards, jobId) => boards.resumeJob(jobId, ANN),
+  markModelDown: (boards, jobId) => boards.markModelDown(jobId, 'm', 'r'),
+  markBrake: (boards, jobId) => boards.markBrake(jobId, 'm', { from: 1, until: 2, reason: 'r' }),
+  wakeParked: (boards, jobId) => boards.wakeParked(jobId, 'm', [{ taskId: TASK, attempt: 1 }]),
+  editJob: async (boards, jobId) => {
+    const spec = { ...SPEC, id: jobId };
+    await boards.editJob(spec, { by: ANN, version: 1, limits: DEFAULT_LIMITS, changed: {} });
+  },
   cancelJob: (boards, jobId) => boards.cancelJob(jobId, 'user:ann', ''),
 };
 
@@ -157,6 +178,15 @@ describe('a board in format 1', () => {
     await boards.submit(hold, 'r', claimed?.task.version ?? 0, RESULT);
     expect((await boards.examine(jobId)).findings).toEqual([]);
     expect((await boards.job(jobId)).counts).toMatchObject({ total: 15, completed: 2, blocked: 0 });
+    // What it did not know of has its default.
+    const [added] = await boards.add(jobId, { by: ANN, tasks: [{ title: 'New' }] });
+    expect((await boards.task(jobId, added?.taskId ?? '')).maxAttempts).toBe(3);
+    const { spec, version } = await boards.job(jobId);
+    const limits = { ...spec.limits, maxAttempts: 5, jobTimeoutMs: 3_600_000 };
+    await boards.editJob(spec, { by: ANN, version, limits, changed: { maxAttempts: 5 } });
+    expect((await boards.task(jobId, added?.taskId ?? '')).maxAttempts).toBe(5);
+    await boards.sweep(jobId, { intervalMs: 0, leaseMs: 30_000, strikes: 3, staleMs: 1000 });
+    expect((await boards.job(jobId)).cancelling).toBe(false);
   });
 
   it('is written as the fixture says: a dump of it reads back the same', async () => {

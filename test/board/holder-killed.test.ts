@@ -23,6 +23,7 @@ const CALLS: readonly HolderCall[] = [
   'append tool.result',
   'progress',
   'propose',
+  'commit artifact',
   'heartbeat',
   'submit',
 ];
@@ -33,6 +34,7 @@ const LATE_CALLS: readonly HolderCall[] = [
   'progress',
   'append reply',
   'propose',
+  'commit artifact',
   'submit',
   'fail',
   'release',

@@ -125,7 +125,14 @@ const check: Move = async (player) => {
   if (task === undefined) return;
   const taken = await player.boards.startChecks(player.jobId, task.id, 'harness:checks', 30_000);
   if (taken === undefined || player.random() < 0.2) return;
-  const verdict = { passed: player.random() < 0.6, reason: 'exit code 1', evidence: [], delayMs: 0 };
+  if (player.random() < 0.2) {
+    const hold = { jobId: player.jobId, taskId: task.id, token: taken.token };
+    return player.boards.releaseChecks(hold, player.random() < 0.5 ? 0 : 1, 'no sandbox');
+  }
+  const passed = player.random() < 0.6;
+  const reason = 'exit code 1';
+  const told = passed ? { passed, checks: ['c'] } : { passed, check: 'c', reason };
+  const verdict = { passed, reason, evidence: [], delayMs: 0, told };
   await player.boards.endChecks(player.jobId, task.id, taken, verdict);
 };
 

@@ -13,6 +13,7 @@ import {
   type Service,
   settingsFrom,
 } from '@crewboard/orchestrator';
+import { createFileArtifactStore } from '@crewboard/tools';
 import { describe, expect, it } from 'vitest';
 import { textColumns } from '../../packages/contracts/src/shown-text.ts';
 import { ANN, openBoardFixture } from '../support/board.ts';
@@ -140,6 +141,11 @@ const TOKEN = { claimToken: '1-secret', requestId: 'r1' };
 const CALLS: Record<JobCall, Call> = {
   getJob: (service, scope, jobId) => service.getJob(scope, jobId),
   cancelJob: (service, scope, jobId) => service.cancelJob(scope, jobId, 'mine'),
+  pauseJob: (service, scope, jobId) => service.pauseJob(scope, jobId, 'mine'),
+  resumeJob: (service, scope, jobId) => service.resumeJob(scope, jobId, 'mine'),
+  editJob: (service, scope, jobId) =>
+    service.editJob(scope, jobId, { version: 1, limits: { maxParallel: 1 } }),
+  startJob: (service, scope, jobId) => service.startJob(scope, jobId),
   listTasks: (service, scope, jobId) => service.listTasks(scope, jobId, {}),
   getTask: (service, scope, jobId, taskId) => service.getTask(scope, jobId, taskId),
   addTasks: (service, scope, jobId) => service.addTasks(scope, jobId, [{ title: 'Mine' }]),
@@ -149,6 +155,8 @@ const CALLS: Record<JobCall, Call> = {
   isCaughtUp: (service, scope, jobId) => service.isCaughtUp(scope, jobId, '0-0'),
   getResult: (service, scope, jobId) => service.getResult(scope, jobId),
   resultLines: (service, scope, jobId) => all(service.resultLines(scope, jobId)),
+  listArtifacts: (service, scope, jobId) => service.listArtifacts(scope, jobId, {}),
+  findArtifact: (service, scope, jobId) => service.findArtifact(scope, jobId, 'report.md'),
   claimTask: (service, scope, jobId, taskId) =>
     service.claimTask(scope, jobId, { taskId, owner: { kind: 'external', id: 'thief' } }),
   heartbeatTask: (service, scope, jobId, taskId) => service.heartbeatTask(scope, jobId, taskId, TOKEN),
@@ -182,9 +190,10 @@ async function openService() {
   const settings = settingsFrom(parseEnvironment(variables), process.cwd());
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const hub = createEventHub(redis.duplicate(), board.boards, silent);
+  const artifacts = createFileArtifactStore('/nowhere/artifacts');
   return {
     board,
-    service: createService({ boards: board.boards, redis, hub, settings }),
+    service: createService({ boards: board.boards, redis, hub, settings, artifacts }),
     async [Symbol.asyncDispose]() {
       hub.close();
       await board[Symbol.asyncDispose]();

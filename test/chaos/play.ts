@@ -28,6 +28,7 @@ function jobOf({ tasks, withLead, maxParallel }: Schedule, workspace: string): J
   return {
     ...(withLead ? { goal: 'Play the schedule' } : { tasks: given }),
     workspace: { path: workspace },
+    tools: ['run_command'],
     limits: { maxParallel },
   };
 }

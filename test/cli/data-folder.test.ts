@@ -30,7 +30,7 @@ test('ignores only its own entries in a folder that holds other things', async (
   await createDataFolder(folder.path);
   const lines = (await ignored(folder.path)).trimEnd().split('\n');
   expect(lines).toEqual(
-    expect.arrayContaining(['/api-key*', '/server.json*', '/logs/', '/redis/', '/locks/']),
+    expect.arrayContaining(['/api-key*', '/server.json*', '/logs/', '/redis/', '/locks/', '/artifacts/']),
   );
   expect(lines).not.toContain('*');
 });

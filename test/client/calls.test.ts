@@ -50,6 +50,26 @@ test('submits, reads, lists and cancels jobs', async () => {
   ]);
 });
 
+test('pauses, resumes, edits and starts jobs', async () => {
+  await using app = await openApp();
+  const { jobs } = clientOf(app);
+  const edit = { version: 1, limits: { maxParallel: 2, jobTimeoutMs: null } };
+  for (const job of [
+    await jobs.pause(JOB_ID, 'lunch'),
+    await jobs.resume(JOB_ID),
+    await jobs.edit(JOB_ID, edit),
+    await jobs.start(JOB_ID),
+  ]) {
+    expect(job.id).toBe(JOB_ID);
+  }
+  expect(app.fake.calls).toMatchObject([
+    { method: 'pauseJob', args: [JOB_ID, 'lunch'] },
+    { method: 'resumeJob', args: [JOB_ID, undefined] },
+    { method: 'editJob', args: [JOB_ID, edit] },
+    { method: 'startJob', args: [JOB_ID] },
+  ]);
+});
+
 test('lists, reads and adds tasks', async () => {
   await using app = await openApp();
   const { tasks } = clientOf(app);

@@ -84,7 +84,7 @@ test('a batch with one bad task adds none of them', async () => {
     [[good, good], 409, 'duplicate_key'],
     [[good, { key: 'first', title: 'Another first' }], 409, 'duplicate_key'],
     [[good, { title: ' ' }], 400, 'invalid_argument'],
-    [[good, { title: 'Later', executor: 'command' }], 400, 'invalid_argument'],
+    [[good, { title: 'No command', executor: 'command' }], 400, 'invalid_argument'],
     [[], 400, 'invalid_argument'],
     [Array.from({ length: 1001 }, (_, i) => ({ title: `${i}` })), 400, 'invalid_argument'],
   ];

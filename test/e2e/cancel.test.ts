@@ -51,7 +51,7 @@ test('a running job is cancelled at once: calls are cut off, none starts later, 
   // A dispatch left over would be taken now: the queues have nothing, and no call came after the last one.
   const calls = model.requests.length;
   const queued = (await stack.keys()).filter((key) =>
-    /:crewboard\.(tasks|lead):(wait|active|delayed)$/.test(key),
+    /:crewboard\.(tasks|lead):(wait|active|delayed|prioritized)$/.test(key),
   );
   expect(queued).toEqual([]);
   expect(calls).toBe(7);
@@ -64,6 +64,37 @@ test('a running job is cancelled at once: calls are cut off, none starts later, 
   });
   const results = await stack.call('GET', `/v1/jobs/${id}/results.jsonl`);
   expect(results.text.trimEnd().split('\n')).toHaveLength(20);
+});
+
+test('two hundred running tasks are cancelled at once by many requests, and no call starts after that', {
+  timeout: 120_000,
+}, async () => {
+  const RUNNING = 200;
+  await using model = await startScriptedApi(() => hang());
+  await using stack = await openLocalStack({
+    provider: { url: model.url, key: 'k' },
+    variables: { CREWBOARD_CONCURRENCY: String(RUNNING) },
+  });
+  const tasks = Array.from({ length: 2 * RUNNING }, (_, i) => ({ title: `Task ${i}` }));
+  const { id } = await stack.client.jobs.submit({ tasks, limits: { maxParallel: RUNNING } });
+  await model.arrived(RUNNING);
+  const sentAt = performance.now();
+  const answers = await Promise.all(
+    Array.from({ length: 25 }, () => cancel(stack, id, { reason: 'enough' })),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  await Promise.all(model.requests.map(({ ended }) => ended));
+  await untilCancelled(stack, id);
+  expect(performance.now() - sentAt).toBeLessThan(SETTLES_WITHIN_MS);
+  expect((await cancel(stack, id)).status).toBe(200);
+  const { counts } = await stack.client.jobs.get(id);
+  expect(counts).toMatchObject({ total: 2 * RUNNING, cancelled: 2 * RUNNING });
+  expectToAddUp(counts);
+  expect(model.requests).toHaveLength(RUNNING);
+  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const all = await boards.events(id, '0-0', 5000);
+  expect(all.filter(({ type }) => type === 'task.cancelled')).toHaveLength(2 * RUNNING);
+  expect(all.filter(({ type }) => type === 'job.cancelled')).toHaveLength(1);
 });
 
 test('a cancelled lead gets no further call, though the board had news for it', async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import {
   httpError,
+  isProbe,
   lastResults,
   type MessagesRequest,
   reply,
@@ -82,13 +83,15 @@ test('a simulated job uses the queues and the mark of its own', async () => {
   expect(await queuesUsed(stack)).toEqual(['crewboard.sim.tasks']);
 });
 
-test("a key that the provider refuses parks the work with the provider's words, costs no attempt, and shows nowhere", async () => {
+test("a key that the provider refuses pauses the job with the provider's words, costs no attempt, and shows nowhere", async () => {
   let refuses = true;
-  await using model = await startScriptedApi((request) =>
-    refuses
-      ? httpError(401, 'authentication_error', { 'x-echo': KEY }, `invalid x-api-key: Bearer ${KEY} (${KEY})`)
-      : answer(request),
-  );
+  await using model = await startScriptedApi((request) => {
+    if (refuses) {
+      const message = `invalid x-api-key: Bearer ${KEY} (${KEY})`;
+      return httpError(401, 'authentication_error', { 'x-echo': KEY }, message);
+    }
+    return isProbe(request) ? reply([text('p')]) : answer(request);
+  });
   await using stack = await openLocalStack({
     provider: { url: model.url, key: KEY },
     variables: { CREWBOARD_PARK_MS: '100' },
@@ -97,19 +100,27 @@ test("a key that the provider refuses parks the work with the provider's words, 
     tasks: [{ key: 'a', title: 'A' }],
     limits: { maxAttempts: 1 },
   });
-  await model.arrived(2);
-  const [task] = (await stack.client.tasks.list(id)).tasks;
-  expect(task).toMatchObject({ failures: 0 });
-  expect((await stack.client.jobs.get(id)).status).toBe('running');
   const events = await eventsOf(stack, id, (type) => type === 'task.parked');
-  expect(events.at(-1)?.data).toMatchObject({
-    reason: expect.stringMatching(
-      /^provider: the model answered 401 authentication_error: invalid x-api-key/,
-    ),
+  const refusal = /^provider: the model answered 401 authentication_error: invalid x-api-key/;
+  expect(events.at(-1)?.data).toMatchObject({ reason: expect.stringMatching(refusal) });
+  expect(await stack.client.jobs.get(id)).toMatchObject({
+    status: 'paused',
+    pauses: ['provider'],
+    statusReason: expect.stringMatching(refusal),
   });
+  const [task] = (await stack.client.tasks.list(id)).tasks;
+  expect(task).toMatchObject({
+    status: 'pending',
+    readiness: { state: 'held', cause: 'pause' },
+    failures: 0,
+  });
+  // The first call, and a probe that is refused as well.
+  await model.arrived(2);
+  expect(model.requests.map(({ body }) => isProbe(body))).toEqual([false, true]);
 
   refuses = false;
   const all = await eventsOf(stack, id, (type) => TERMINAL_EVENT_TYPES.some((end) => end === type));
+  expect(all.filter(({ type }) => type === 'job.paused')).toHaveLength(1);
   expect(await stack.client.jobs.get(id)).toMatchObject({ status: 'succeeded', counts: { completed: 1 } });
   expect((await stack.client.tasks.list(id)).tasks).toMatchObject([{ status: 'completed', failures: 0 }]);
   const places = { events: JSON.stringify(all), redis: await stack.dump(), logs: stack.logged() };
@@ -121,9 +132,10 @@ test("a key that the provider refuses parks the work with the provider's words, 
 
 test('a lead whose key is refused waits, too, and then leads to the end', async () => {
   let refused = 0;
-  await using model = await startScriptedApi((request) =>
-    ++refused <= 2 ? httpError(403, 'permission_error') : answer(request),
-  );
+  await using model = await startScriptedApi((request) => {
+    if (++refused <= 2) return httpError(403, 'permission_error');
+    return isProbe(request) ? reply([text('p')]) : answer(request);
+  });
   await using stack = await openLocalStack({
     provider: { url: model.url, key: KEY },
     variables: { CREWBOARD_PARK_MS: '50' },

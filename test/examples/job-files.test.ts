@@ -33,11 +33,17 @@ function needs(tasks: readonly NewTask[], task: NewTask): Set<string> {
 describe('job files', () => {
   it('are all valid, with a workspace that is there', async () => {
     const files = (await readdir(examples)).filter((name) => name.endsWith('.json'));
-    expect(files.sort()).toEqual(['docs-review.json', 'given-plan.json']);
+    expect(files.sort()).toEqual(['commands.json', 'docs-review.json', 'given-plan.json']);
     for (const file of files) {
       const { workspace } = await readJob(file);
       expect((await stat(resolve(examples, workspace?.path ?? 'none'))).isDirectory(), file).toBe(true);
     }
+  });
+
+  it('commands.json needs no model', async () => {
+    const { goal, tasks = [] } = await readJob('commands.json');
+    expect(goal).toBeUndefined();
+    expect(tasks.map(({ executor }) => executor)).toEqual(tasks.map(() => 'command'));
   });
 
   it('docs-review.json is a goal without tasks', async () => {

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { keepLease } from '../../packages/orchestrator/src/lease.ts';
-import { boardFixtureOn, openBoardFixture } from '../support/board.ts';
+import { ANN, boardFixtureOn, openBoardFixture } from '../support/board.ts';
 import { hasRedisServer, startRedisProcess } from '../support/redis-process.ts';
 
 const here = await hasRedisServer();
@@ -53,6 +53,26 @@ describe('a lease keeper', () => {
     await boards.release(held.hold, 'r', 'enough');
     await expect.poll(() => lease.stopped, { interval: 5 }).toBe('lost');
     expect(await lease.untilSafe(never)).toBe(false);
+    lease.close();
+  });
+
+  it('learns of a pause and its end by heartbeats, and of a pause sooner when it is told', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId, ids } = await board.job([{ key: 'a', title: 'A' }]);
+    const leaseMs = 400;
+    const { hold } = await board.claim(jobId, ids.a ?? '', 'w', leaseMs);
+    const lease = keepLease(boards, hold, leaseMs);
+    expect(lease.paused).toBe(false);
+    await boards.pauseJob(jobId, ANN, 'user', 'lunch');
+    await expect.poll(() => lease.paused, { interval: 5 }).toBe(true);
+    await boards.resumeJob(jobId, ANN);
+    await expect.poll(() => lease.paused, { interval: 5 }).toBe(false);
+    lease.pause();
+    expect(lease.paused).toBe(true);
+    // What is not true after all is taken back by the next heartbeat.
+    await expect.poll(() => lease.paused, { interval: 5 }).toBe(false);
+    expect(lease.stopped).toBeUndefined();
     lease.close();
   });
 });

@@ -34,10 +34,13 @@ describe('the sweeper', () => {
     await using stack = await openStack();
     const { id } = await stack.client.jobs.submit({ tasks: [{ title: 'A' }] });
     const queue = `${stack.store.prefix}:crewboard.sim.tasks`;
-    const waiting = () => stack.store.redis.lrange(`${queue}:wait`, 0, -1);
+    const waiting = async () => [
+      ...(await stack.store.redis.lrange(`${queue}:wait`, '0', '-1')),
+      ...(await stack.store.redis.zrange(`${queue}:prioritized`, '0', '-1')),
+    ];
     await expect.poll(waiting).toHaveLength(1);
     const [queued] = await waiting();
-    await stack.store.redis.del(`${queue}:wait`, `${queue}:${queued}`);
+    await stack.store.redis.del(`${queue}:prioritized`, `${queue}:${queued}`);
     await expect.poll(waiting, { timeout: 10_000 }).toEqual([queued]);
     expect((await stack.client.jobs.get(id)).counts.ready).toBe(1);
   });

@@ -70,6 +70,15 @@ async function call(boards: Boards, name: HolderCall): Promise<void> {
       journal.append({ kind: 'tool.result', toolUseId: TOOL_USE.id, content: 'written', isError: false }),
     propose: () =>
       boards.propose(hold, newSecret(), { title: 'Also this' }, { kind: 'sub-agent', id: 'process' }, 3),
+    'commit artifact': () =>
+      boards.commitArtifact(hold, newSecret(), {
+        ref: 'a_0123456789abcdef0123',
+        path: 'report.md',
+        bytes: 5,
+        sha256: '0'.repeat(64),
+        contentType: 'text/markdown',
+        isKept: false,
+      }),
     submit: () => boards.submit(hold, newSecret(), version, result),
     fail: () => boards.fail(hold, newSecret(), failure),
     release: () => boards.release(hold, newSecret(), 'not now'),

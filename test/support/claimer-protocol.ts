@@ -11,6 +11,7 @@ export const HOLDER_CALLS = [
   'append tool.started',
   'append tool.result',
   'propose',
+  'commit artifact',
   'submit',
   'fail',
   'release',

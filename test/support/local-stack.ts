@@ -1,10 +1,12 @@
-import { realpath } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { composeApi, createLogger, type RunningApi, startApi } from '@crewboard/api';
 import { type Client, createClient } from '@crewboard/client';
 import { type Environment, type Job, type JobBody, parseEnvironment } from '@crewboard/contracts';
-import { settingsFrom } from '@crewboard/orchestrator';
+import { resolveCommandsMode, settingsFrom } from '@crewboard/orchestrator';
 import { startWorker } from '@crewboard/worker';
 import { Redis } from 'ioredis';
 import { startSimulatedModel } from '../../packages/simulated-model/src/index.ts';
@@ -24,6 +26,8 @@ export interface LocalStackOptions {
   worker?: boolean;
   /** Environment variables above the stack's own. */
   variables?: Readonly<Record<string, string>>;
+  /** And above those, of the worker alone. */
+  workerVariables?: Readonly<Record<string, string>>;
 }
 
 export interface Answer {
@@ -39,6 +43,8 @@ export interface LocalStack extends AsyncDisposable {
   readonly url: string;
   readonly client: Client;
   store: TestRedis;
+  /** The data folder of API and worker. */
+  dataDir: string;
   /** All that API and worker have logged. */
   logged(): string;
   /** Sends one request with the admin key; a body that is no text goes as JSON. */
@@ -70,14 +76,22 @@ async function startTestWorker(environment: Environment, log: Writable): Promise
   const connect = () => new Redis(environment.REDIS_URL ?? '', { maxRetriesPerRequest: null });
   const connections = { boards: connect(), queues: connect(), subscriber: connect() };
   const logger = createLogger('debug', log);
-  const worker = await startWorker(settingsFrom(environment, process.cwd()), connections, logger);
+  const commands = await resolveCommandsMode(environment.CREWBOARD_COMMANDS);
+  const settings = settingsFrom(environment, process.cwd(), commands);
+  const worker = await startWorker(settings, connections, logger);
   return async () => {
     await worker.stop();
     for (const connection of Object.values(connections)) connection.disconnect();
   };
 }
 
-async function environmentOf(options: LocalStackOptions, store: TestRedis, modelUrl: string) {
+async function environmentOf(
+  options: LocalStackOptions,
+  store: TestRedis,
+  modelUrl: string,
+  dataDir: string,
+  own: Readonly<Record<string, string>> = {},
+) {
   const roots = await Promise.all([EXAMPLES, ...(options.workspaces ?? [])].map((path) => realpath(path)));
   const model =
     options.provider === undefined
@@ -86,12 +100,14 @@ async function environmentOf(options: LocalStackOptions, store: TestRedis, model
   return parseEnvironment({
     REDIS_URL: store.url,
     CREWBOARD_PREFIX: store.prefix,
+    CREWBOARD_DATA_DIR: dataDir,
     CREWBOARD_API_KEY: API_KEY,
     CREWBOARD_PORT: '0',
     CREWBOARD_LEAD_COALESCE_MS: '0',
     CREWBOARD_WORKSPACES: roots.join(':'),
     ...model,
     ...options.variables,
+    ...own,
   });
 }
 
@@ -147,16 +163,23 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
   const store = openTestRedis();
   const log = logSink();
   const model = options.provider === undefined ? await startSimulatedModel() : undefined;
-  const environment = await environmentOf(options, store, model?.url ?? '');
+  const dataDir = await mkdtemp(join(tmpdir(), 'crewboard-stack-'));
+  const environment = await environmentOf(options, store, model?.url ?? '', dataDir);
   const start = () =>
     startApi({ config: environment, compose: composeApi, logger: createLogger('debug', log.stream) });
   let api: RunningApi = await start();
   const stopWorker =
-    options.worker === false ? async () => {} : await startTestWorker(environment, log.stream);
+    options.worker === false
+      ? async () => {}
+      : await startTestWorker(
+          await environmentOf(options, store, model?.url ?? '', dataDir, options.workerVariables),
+          log.stream,
+        );
   const clientOf = () => createClient({ baseUrl: api.url, apiKey: API_KEY });
   let client = clientOf();
   return {
     store,
+    dataDir,
     get url() {
       return api.url;
     },
@@ -188,6 +211,7 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
       await api.close();
       await model?.stop();
       await store[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

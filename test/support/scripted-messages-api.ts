@@ -35,6 +35,7 @@ export {
   text,
   thinking,
   toolUse,
+  withHeaders,
 } from './scripted-replies.ts';
 
 /** Answers the `callNumber`-th call (from 1), or a list of replies in the order of arrival. */
@@ -143,8 +144,9 @@ function replyMessage(scripted: MessageReply, request: MessagesRequest, number: 
   };
 }
 
-function startStream(response: ServerResponse): void {
+function startStream(response: ServerResponse, headers: Record<string, string> = {}): void {
   response.writeHead(200, {
+    ...headers,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
   });
@@ -196,7 +198,7 @@ async function play(
       if (request.stream !== true) {
         return sendJson(response, 200, messageJson(message), { 'request-id': `req_${number}` });
       }
-      startStream(response);
+      startStream(response, scripted.headers);
       for (const event of streamEvents(message)) response.write(encodeEvent(event));
       return void response.end();
     }
@@ -259,6 +261,11 @@ function textsOf(blocks: readonly Json[]): string[] {
     if (typeof block.text === 'string') return [block.text];
     return block.type === 'tool_result' ? textsOf(blocksOf(block)) : [];
   });
+}
+
+/** True for the request that asks a failing model whether it is there again. */
+export function isProbe(request: MessagesRequest): boolean {
+  return request.max_tokens === 1;
 }
 
 /** All texts of the conversation, results of tools included, one a line. */

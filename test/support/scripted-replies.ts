@@ -3,7 +3,13 @@ import type { WireUsage } from '../../packages/simulated-model/src/index.ts';
 
 /** What a script answers to one call. */
 export type ScriptedReply =
-  | { kind: 'message'; content: ContentBlock[]; stopReason?: string; usage?: Partial<WireUsage> }
+  | {
+      kind: 'message';
+      content: ContentBlock[];
+      stopReason?: string;
+      usage?: Partial<WireUsage>;
+      headers?: Record<string, string>;
+    }
   | { kind: 'error'; status: number; type: string; message: string; headers: Record<string, string> }
   | { kind: 'broken'; afterEvents: number; how: 'reset' | 'silence' | 'error'; reply: MessageReply }
   | { kind: 'delay'; ms: number; reply: ScriptedReply }
@@ -70,6 +76,11 @@ export function httpError(
 
 export function overloaded(headers: Record<string, string> = {}): ScriptedReply {
   return httpError(529, 'overloaded_error', headers, 'Overloaded');
+}
+
+/** The reply `of`, with headers such as those of rate limits. */
+export function withHeaders(headers: Record<string, string>, of: MessageReply): MessageReply {
+  return { ...of, headers };
 }
 
 /** A 429 that asks to wait `seconds`. */

@@ -24,6 +24,8 @@ export interface StackOptions {
   variables?: Readonly<Record<string, string>>;
   /** What the model answers; the simulated model by default. */
   answer?: Answer;
+  /** A Redis of one's own, which the stack disposes of; the test run's by default. */
+  store?: TestRedis;
 }
 
 /** A worker of its own process, with its own way to Redis and its own key at the model. */
@@ -44,6 +46,8 @@ export interface Stack extends AsyncDisposable {
   /** The boards as Redis has them, over a connection of the test's own. */
   boards: Boards;
   store: TestRedis;
+  /** The data folder of every process. */
+  dataDir: string;
   model: HeldModel;
   startWorker(variables?: Readonly<Record<string, string>>): Promise<WorkerProcess>;
   /** Follows a job to its end; `onEvent` is told of each event. */
@@ -89,7 +93,7 @@ function follow(client: Client) {
 
 /** Starts API and model; workers are started by the test. */
 export async function openStack(options: StackOptions = {}): Promise<Stack> {
-  const store = openTestRedis();
+  const store = options.store ?? openTestRedis();
   const folder = await mkdtemp(join(tmpdir(), 'crewboard-test-e2e-'));
   const model = await startHeldModel(options.answer);
   const variables = {
@@ -118,6 +122,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
       client,
       boards: openBoards(store.redis, store.prefix),
       store,
+      dataDir: join(folder, 'data'),
       model,
       ...follow(client),
       async startWorker(own = {}) {

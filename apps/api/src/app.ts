@@ -11,9 +11,11 @@ import { isLoopback } from './origin.ts';
 import { problemHandler } from './problem.ts';
 import { registerRoutes } from './register-routes.ts';
 import type { Route } from './route.ts';
+import { artifactRoutes } from './routes/artifacts.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { holderRoutes } from './routes/holders.ts';
+import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { personRoutes } from './routes/persons.ts';
 import { resultRoutes } from './routes/results.ts';
@@ -52,11 +54,13 @@ const REQUEST_TIMEOUT_MS = 120_000;
 export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_MS): Route[] {
   return [
     ...jobRoutes(service),
+    ...jobControlRoutes(service),
     ...taskRoutes(service),
     ...holderRoutes(service),
     ...personRoutes(service),
     ...eventRoutes(service, sseCommentMs),
     ...resultRoutes(service),
+    ...artifactRoutes(service),
     ...healthRoutes(service),
   ];
 }

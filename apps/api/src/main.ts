@@ -5,6 +5,7 @@ import {
   composeCore,
   createEventHub,
   createService,
+  resolveCommandsMode,
   settingsFrom,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
@@ -27,6 +28,8 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
       'REDIS_URL is not set: name a Redis, or start everything with `crewboard up`.',
     );
   }
+  // The API runs none itself, so what was asked for is the workers' to keep.
+  const commands = config.CREWBOARD_COMMANDS ?? (await resolveCommandsMode(undefined));
   const connect = (options: object) => {
     const redis = new Redis(url, options);
     redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
@@ -44,11 +47,11 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   });
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
-  const settings = settingsFrom(config, process.cwd());
+  const settings = settingsFrom(config, process.cwd(), commands);
   const core = composeCore({ redis, queueConnection, settings, log });
   const hub = createEventHub(reader, core.boards, log);
   return {
-    service: createService({ boards: core.boards, redis, hub, settings }),
+    service: createService({ boards: core.boards, redis, hub, settings, artifacts: core.artifacts }),
     queues: allQueues(core.queues),
     async close() {
       hub.close();

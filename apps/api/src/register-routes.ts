@@ -1,9 +1,25 @@
+import { Readable } from 'node:stream';
 import { CrewboardError } from '@crewboard/contracts';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Answer, Route } from './route.ts';
 import type { OpenStreams } from './streams.ts';
 
-function sendAnswer(answer: Answer, route: Route, reply: FastifyReply, streams: OpenStreams): FastifyReply {
+/** Sends a file. For a HEAD it is not opened: Fastify takes the empty stream for its body, and leaves the headers. */
+async function sendBytes(
+  { status, headers, open }: Extract<Answer, { kind: 'bytes' }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const isWanted = open !== undefined && reply.request.method !== 'HEAD';
+  const body = isWanted ? await open() : Readable.from([]);
+  return reply.code(status).headers(headers).send(body);
+}
+
+async function sendAnswer(
+  answer: Answer,
+  route: Route,
+  reply: FastifyReply,
+  streams: OpenStreams,
+): Promise<FastifyReply> {
   switch (answer.kind) {
     case 'empty':
       return reply.code(204).send();
@@ -12,6 +28,8 @@ function sendAnswer(answer: Answer, route: Route, reply: FastifyReply, streams: 
         .code(answer.status ?? route.status)
         .type('application/json; charset=utf-8')
         .send(JSON.stringify(answer.value));
+    case 'bytes':
+      return sendBytes(answer, reply);
     case 'stream':
       return reply
         .code(route.status)

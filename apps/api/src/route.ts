@@ -1,8 +1,12 @@
+import type { Readable } from 'node:stream';
 import { CrewboardError, parseOrThrow } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { Access, Caller } from './access.ts';
 
-/** What a handler answers: JSON, nothing (204), or text that is produced only as fast as the socket takes it. */
+/**
+ * What a handler answers: JSON, nothing (204), text that is produced only as fast as the socket takes it, or the bytes
+ * of a file.
+ */
 export type Answer<Value = unknown> =
   | { kind: 'json'; value: Value; status?: number }
   | { kind: 'empty' }
@@ -12,6 +16,14 @@ export type Answer<Value = unknown> =
       headers: Readonly<Record<string, string>>;
       /** Produces the text. `signal` aborts when the client has gone or the server closes. */
       open: (signal: AbortSignal) => AsyncIterable<string>;
+    }
+  | {
+      kind: 'bytes';
+      status: 200 | 206 | 416;
+      /** Content type and length among them: a HEAD is answered these alone. */
+      headers: Readonly<Record<string, string>>;
+      /** Absent: no body. */
+      open?: () => Promise<Readable>;
     };
 
 /** Answers with `value`; `status` overrides the route's own. */

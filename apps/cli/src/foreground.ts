@@ -20,7 +20,7 @@ async function tellSupervisor(message: ChildMessage): Promise<void> {
 
 /**
  * Runs `start()` until SIGTERM, SIGINT, SIGHUP or the death of the supervisor (its IPC channel closes, also by
- * kill -9) or of the npm that runs `npmScript`, then stops it and resolves. A second signal, or a stop of over 10 s, ends the process at once.
+ * kill -9) or of the npm that runs `npmScript`, then stops it and resolves. A second Ctrl-C, or a stop of over 10 s, ends the process at once.
  * Rejects when `start()` does, after telling the supervisor why.
  */
 export async function runInForeground(
@@ -28,8 +28,9 @@ export async function runInForeground(
   npmScript?: string | undefined,
 ): Promise<void> {
   const ending = new AbortController();
-  const onSignal = () => {
-    if (ending.signal.aborted) process.exit(1);
+  const onSignal = (name: NodeJS.Signals) => {
+    // A second Ctrl-C asks for haste; a supervisor that repeats itself does not, and what runs is given back first.
+    if (ending.signal.aborted && name === 'SIGINT') process.exit(1);
     ending.abort();
   };
   // From the first wish to end on, whatever hangs: a start that waits for something gone, or a stop.

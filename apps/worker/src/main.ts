@@ -1,6 +1,6 @@
 import type { DoctorReport } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
-import { awaitRedis, providersOf, settingsFrom } from '@crewboard/orchestrator';
+import { awaitRedis, providersOf, resolveCommandsMode, settingsFrom } from '@crewboard/orchestrator';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { readConfig } from './config.ts';
@@ -9,7 +9,7 @@ import { startWorker } from './worker.ts';
 
 /**
  * Runs a worker by the process environment: opens its connections, takes tasks until `stop`. Throws
- * `invalid_argument` when REDIS_URL or a model is missing, `unavailable` when Redis does not answer.
+ * `invalid_argument` when REDIS_URL is missing, or both a model and commands, `unavailable` when Redis does not answer.
  */
 export async function runWorker(): Promise<{ stop(): Promise<void> }> {
   const config = readConfig();
@@ -19,11 +19,12 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
       'invalid_argument',
       'REDIS_URL is not set: a worker needs the Redis of its API.',
     );
-  const settings = settingsFrom(config, process.cwd());
-  if (providersOf(settings).length === 0) {
+  const commands = await resolveCommandsMode(config.CREWBOARD_COMMANDS);
+  const settings = settingsFrom(config, process.cwd(), commands);
+  if (providersOf(settings).length === 0 && commands === 'off') {
     throw new CrewboardError(
       'invalid_argument',
-      'no model is set up: set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL (or run `crewboard up`, which offers a simulated one).',
+      'no model is set up, and commands are off, so there is nothing to do: set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL (or run `crewboard up`, which offers a simulated model).',
     );
   }
   const log = pino({ level: config.CREWBOARD_LOG_LEVEL, name: 'worker' }, pino.destination(2));

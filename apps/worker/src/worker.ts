@@ -2,13 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisClient } from '@crewboard/board';
 import {
+  announceWorker,
   composeCore,
+  createGovernor,
+  createJobTools,
   type DeliverDependencies,
   followCancels,
+  followPauses,
   type Log,
   modelCalls,
   providersOf,
   type Settings,
+  servedQueues,
   startQueueWorkers,
 } from '@crewboard/orchestrator';
 import type { ConnectionOptions } from 'bullmq';
@@ -20,7 +25,7 @@ export interface WorkerConnections {
   boards: RedisClient;
   /** For queues, shared; BullMQ makes blocking ones of its own from it. */
   queues: ConnectionOptions;
-  /** For the cancel channel alone. */
+  /** For news of cancels and pauses alone. */
   subscriber: Redis;
 }
 
@@ -39,31 +44,56 @@ export async function startWorker(
   const core = composeCore({ redis: connections.boards, queueConnection: connections.queues, settings, log });
   const shutdown = new AbortController();
   const running: DeliverDependencies['running'] = new Map();
+  const governor = createGovernor({
+    redis: connections.boards,
+    boards: core.boards,
+    settings,
+    callModelOf: modelCalls(settings),
+    log,
+  });
+  const governing = governor.run(shutdown.signal);
+  const workTools = createJobTools(settings);
   const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
     for (const { hold, lease } of running.get(jobId) ?? []) {
       if (taskId === undefined || taskId === hold.taskId) lease.stop('cancelled');
     }
   });
+  await followPauses(connections.subscriber, settings.prefix, (jobId) => {
+    for (const { lease } of running.get(jobId) ?? []) lease.pause();
+  });
+  const providers = providersOf(settings);
   const workers = startQueueWorkers(
     {
       boards: core.boards,
+      artifacts: core.artifacts,
       settings,
       log,
       running,
       shutdown: shutdown.signal,
       factsOf: core.factsOf,
-      callModelOf: modelCalls(settings),
+      governor,
+      workTools,
       workerId,
     },
-    providersOf(settings),
+    providers,
     () => connections.queues,
   );
-  log.info({ workerId, providers: providersOf(settings) }, 'worker started');
+  const served = servedQueues(settings, providers).map(({ provider }) => provider);
+  const announced = announceWorker(
+    connections.boards,
+    settings.prefix,
+    { id: workerId, providers: [...new Set(served)], log },
+    shutdown.signal,
+  );
+  log.info({ workerId, providers, commands: settings.commands }, 'worker started');
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
-      const closed = Promise.all(workers.map((worker) => worker.close())).then(() => core.close());
+      const closed = Promise.all([announced, governing, ...workers.map((worker) => worker.close())])
+        .then(() => governor.close())
+        .then(() => workTools.idle())
+        .then(() => core.close());
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());
       await Promise.race([closed, late]);
     },

@@ -1,4 +1,4 @@
-import type { AttemptEnd, FailureClass, Journal, Tool, Usage } from '@crewboard/contracts';
+import type { AttemptEnd, FailureClass, Journal, Tool, Usage, WholeOutput } from '@crewboard/contracts';
 import type { ModelCall, ModelCallErrorKind } from './model-call.ts';
 import type { WorkState } from './work-state.ts';
 
@@ -43,12 +43,19 @@ export interface AgentOptions {
    * undefined lets the loop nudge the model.
    */
   plainEnding?: () => Promise<AttemptEnd | undefined>;
+  /** Asked before each model call: a reason parks the attempt there, with all that was asked for so far done. */
+  parkAsked?: () => string | undefined;
   /** Until a person approves the plan: only read-only tools and these run; the others stay listed. */
   planMode?: { allows: readonly string[] };
   /** The model's context window in tokens, where the published one is not the one in use. */
   contextWindow?: number;
   /** What the agent has in hand, for a conversation that has to be compacted. */
   workState?: () => Promise<WorkState>;
+  /**
+   * Keeps the whole of an output that the model is not shown whole, and answers the ref to read it by. Absent: what is
+   * cut is gone. A rejection is told to the model, no more.
+   */
+  keepWhole?: (whole: WholeOutput, call: { requestId: string; signal: AbortSignal }) => Promise<string>;
   limits: AgentLimits;
   /** Reminds the model of its checklist after three rounds without it. */
   checklistRemind?: boolean;
@@ -77,6 +84,8 @@ export type AgentEnd =
   | { kind: 'done' }
   /** A tool parked the attempt. */
   | { kind: 'parked'; cause: 'tool'; reason: string }
+  /** The caller asked for it ({@link AgentOptions.parkAsked}), such as for a pause. */
+  | { kind: 'parked'; cause: 'asked'; reason: string }
   /** Model calls kept failing; `retryAfterMs` is what the provider asked for last. */
   | {
       kind: 'parked';
@@ -85,6 +94,8 @@ export type AgentEnd =
       reason: string;
       retryAfterMs?: number | undefined;
     }
+  /** The next model call may not be made before `retryAfterMs` are over: nobody's failure. */
+  | { kind: 'parked'; cause: 'held'; reason: string; retryAfterMs: number }
   /** A tool, or the harness for the model, gave up. */
   | { kind: 'failed'; class: FailureClass; reason: string }
   /** The model refused to go on. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { linkAbort } from './linked-abort.ts';
 import { type ModelCall, ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
 import { streamError, toModelCallError } from './provider-errors.ts';
+import { askedPauseMs } from './rate-headers.ts';
 import { ReplyReader } from './reply-reader.ts';
 
 const ErrorEvent = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
@@ -72,13 +73,15 @@ export function createModelCall(options: ModelCallOptions): ModelCall {
     logLevel: 'off',
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
-  return async (request, { signal }) => {
+  return async (request, { signal, onPauseAsked }) => {
     const call = linkAbort(signal);
     const silence = () => new ModelCallError('transient', `nothing came from the model for ${idleMs} ms`);
     const watchdog = setTimeout(() => call.abort(silence()), idleMs);
     try {
       signal.throwIfAborted();
       const response = await client.messages.create(toParams(request), { signal: call.signal }).asResponse();
+      const pauseMs = askedPauseMs(response.headers);
+      if (pauseMs !== undefined) onPauseAsked?.(pauseMs);
       return await readReply(response, apiKey, () => watchdog.refresh());
     } catch (error) {
       signal.throwIfAborted();

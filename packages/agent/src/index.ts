@@ -1,8 +1,11 @@
 export type { AgentEnd, AgentEvent, AgentLimits, AgentOptions, AgentOutcome } from './agent.ts';
 export { createModelCall, type ModelCallOptions } from './anthropic.ts';
+export { cleanText } from './intake.ts';
+export { untilAborted } from './linked-abort.ts';
 export { runAgent } from './loop.ts';
 export { OUTCOME_UNKNOWN, toMessages } from './messages.ts';
 export {
+  type CallOptions,
   type ModelCall,
   ModelCallError,
   type ModelCallErrorKind,

@@ -1,4 +1,4 @@
-import type { ContentBlock } from '@crewboard/contracts';
+import type { ContentBlock, ToolAnswer, WholeOutput } from '@crewboard/contracts';
 
 /** What stands for a result or an answer without any text. */
 export const NO_OUTPUT = '(no output)';
@@ -33,6 +33,39 @@ export function takeIn(output: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const end = cutPoint(text, maxChars);
   return `${text.slice(0, end)}\n[showing ${end} of ${text.length} characters]`;
+}
+
+/** Keeps a whole output; answers the ref to read it by, undefined when it can't be kept. */
+export type Keep = (whole: WholeOutput) => Promise<string | undefined>;
+
+/** What the last line of an output says that is not shown whole: how much is, and how to get at the rest. */
+function noteOn(shown: { end: number; of: number }, ref: string | undefined, whole: WholeOutput | undefined) {
+  const isCut = shown.end < shown.of;
+  const showing = isCut ? [`showing ${shown.end} of ${shown.of} characters`] : [];
+  const read = `read_artifact ${JSON.stringify({ ref })}`;
+  let rest = `${read} from offset ${shown.end}`;
+  if (ref === undefined) rest = 'the whole could not be kept';
+  else if (whole !== undefined)
+    rest =
+      whole.path === undefined ? `${read} has all of it` : `the file itself, unchanged, is artifact ${ref}`;
+  return [...showing, rest].join('; ');
+}
+
+/**
+ * Like {@link takeIn}, and what the conversation does not hold exactly is kept: the whole text of one that is cut, the
+ * bytes of a file that can't be shown as it is. The last line says how to get at it.
+ */
+export async function takeInWhole(
+  { content, whole }: Pick<ToolAnswer, 'content' | 'whole'>,
+  maxChars: number,
+  keep: Keep,
+): Promise<string> {
+  const text = cleanText(content);
+  const isWhole = text.length <= maxChars || text.trim() === '';
+  if (isWhole && whole === undefined) return takeIn(content, maxChars);
+  const end = text.length <= maxChars ? text.length : cutPoint(text, maxChars);
+  const ref = await keep(whole ?? { content: text });
+  return `${text.slice(0, end)}\n[${noteOn({ end, of: text.length }, ref, whole)}]`;
 }
 
 /** Cleans texts for a user message and drops blank ones. */

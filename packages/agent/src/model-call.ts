@@ -19,17 +19,30 @@ export interface ModelReply {
   usage: Usage;
 }
 
+export interface CallOptions {
+  signal: AbortSignal;
+  /** Told when an answer that begins well says that a limit is used up, and how long everybody is to wait. */
+  onPauseAsked?: (pauseMs: number) => void;
+}
+
 /**
- * Asks the model once, without retries. Rejects with {@link ModelCallError}, or with the signal's reason once it
- * is aborted.
+ * Asks the model once, without retries. Rejects with {@link ModelCallError}, with the signal's reason once it is
+ * aborted, or with the CrewboardError of a harness that can't tell whether the call may be made (`unavailable`).
  */
-export type ModelCall = (request: ModelRequest, options: { signal: AbortSignal }) => Promise<ModelReply>;
+export type ModelCall = (request: ModelRequest, options: CallOptions) => Promise<ModelReply>;
 
 /**
  * Why a call failed: `overloaded`, `rate_limited` and `transient` ones may be repeated; `provider` needs a person
- * (key, model name, request); `context` means that the conversation does not fit the model's window.
+ * (key, model name, request); `context` means that the conversation does not fit the model's window; `held` means that
+ * the call was not made, because it would have had to wait for too long: `retryAfterMs` says how long.
  */
-export type ModelCallErrorKind = 'overloaded' | 'rate_limited' | 'transient' | 'provider' | 'context';
+export type ModelCallErrorKind =
+  | 'overloaded'
+  | 'rate_limited'
+  | 'transient'
+  | 'provider'
+  | 'context'
+  | 'held';
 
 /** A failed model call. Its message is for people and never holds secrets or headers. */
 export class ModelCallError extends Error {

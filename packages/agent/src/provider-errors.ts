@@ -1,6 +1,7 @@
 import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
 import { cleanText } from './intake.ts';
 import { ModelCallError, type ModelCallErrorKind } from './model-call.ts';
+import { askedPauseMs } from './rate-headers.ts';
 
 const MAX_REASON_LENGTH = 500;
 
@@ -37,19 +38,6 @@ function kindOf(error: APIError): ModelCallErrorKind {
   return kind === 'provider' && TOO_LONG.test(error.apiMessage ?? '') ? 'context' : kind;
 }
 
-/** `retry-after-ms`, or `retry-after` as seconds or as a date (by the server's own clock where it tells it). */
-function retryAfterMs(headers: Headers | undefined): number | undefined {
-  const exact = Number(headers?.get('retry-after-ms') ?? Number.NaN);
-  if (exact > 0) return exact;
-  const text = headers?.get('retry-after') ?? undefined;
-  if (text === undefined) return undefined;
-  const seconds = Number(text);
-  if (Number.isFinite(seconds)) return seconds > 0 ? seconds * 1000 : undefined;
-  const serverNow = Date.parse(headers?.get('date') ?? '');
-  const ms = Date.parse(text) - (Number.isNaN(serverNow) ? Date.now() : serverNow);
-  return ms > 0 ? ms : undefined;
-}
-
 function networkCode(error: Error): string {
   const seen: unknown[] = [];
   let cause: unknown = error.cause;
@@ -81,7 +69,7 @@ export function toModelCallError(error: unknown, apiKey: string): ModelCallError
   if (error instanceof ModelCallError) return error;
   if (error instanceof APIError && !(error instanceof APIConnectionError)) {
     return new ModelCallError(kindOf(error), redact(`the model answered ${reasonOf(error)}`, apiKey), {
-      retryAfterMs: retryAfterMs(error.headers),
+      retryAfterMs: askedPauseMs(error.headers),
       status: error.status,
     });
   }

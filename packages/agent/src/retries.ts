@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { CrewboardError } from '@crewboard/contracts';
 import type { AgentEnd } from './agent.ts';
 import { untilAborted } from './linked-abort.ts';
 import { ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
@@ -33,7 +34,7 @@ function realWait(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Calls the model until it answers. Failing calls are repeated within the limits, then the attempt parks; errors that
- * no repetition mends end it. Rejects only when the run is aborted.
+ * no repetition mends end it, and so does a wish to park: no call starts after it. Rejects only when the run is aborted.
  */
 export async function callWithRetries(run: Run, request: ModelRequest): Promise<CallOutcome> {
   const { modelTries, modelRetryMs } = run.options.limits;
@@ -41,15 +42,22 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
   for (let failedTries = 1; ; failedTries++) {
     let error: ModelCallError;
     run.signal.throwIfAborted();
+    const park = run.options.parkAsked?.();
+    if (park !== undefined) return { ok: false, end: { kind: 'parked', cause: 'asked', reason: park } };
     try {
       const call = run.options.callModel(request, { signal: run.signal });
       return { ok: true, reply: wellFormed(run, await untilAborted(call, run.signal)) };
     } catch (thrown) {
       run.signal.throwIfAborted();
+      // Not the model's failure: the harness itself could not ask whether the call may be made.
+      if (thrown instanceof CrewboardError) throw thrown;
       error = asModelCallError(thrown);
     }
     const { kind, message: reason, retryAfterMs } = error;
     if (kind === 'provider' || kind === 'context') return { ok: false, end: { kind, reason } };
+    if (kind === 'held') {
+      return { ok: false, end: { kind: 'parked', cause: 'held', reason, retryAfterMs: retryAfterMs ?? 0 } };
+    }
     const waitMs = Math.max(backoffMs(failedTries, modelTries, modelRetryMs), retryAfterMs ?? 0);
     if (failedTries >= modelTries || waitedMs + waitMs > modelRetryMs) {
       return { ok: false, end: { kind: 'parked', cause: 'model', error: kind, reason, retryAfterMs } };

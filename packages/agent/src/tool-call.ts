@@ -6,7 +6,7 @@ import {
   toToolError,
 } from '@crewboard/contracts';
 import type { ToolCall, Turn } from './conversation.ts';
-import { takeIn } from './intake.ts';
+import { type Keep, takeIn, takeInWhole } from './intake.ts';
 import { linkAbort, untilAborted } from './linked-abort.ts';
 import { OUTCOME_UNKNOWN } from './messages.ts';
 import type { Run } from './run.ts';
@@ -88,12 +88,30 @@ async function execute(
   }
 }
 
-function finish(answer: ToolAnswer, maxResultChars: number): FinishedCall {
-  return {
-    content: takeIn(answer.content, maxResultChars),
-    isError: answer.isError ?? false,
-    end: answer.end,
+/** How this run keeps what is not shown whole; undefined when it keeps nothing. */
+function keeper(run: Run, requestId: string): Keep | undefined {
+  const { keepWhole } = run.options;
+  if (keepWhole === undefined) return undefined;
+  return async (whole) => {
+    try {
+      return await untilAborted(keepWhole(whole, { requestId, signal: run.signal }), run.signal);
+    } catch {
+      // A run that ends leaves the call to the next one; else it went well, kept or not.
+      run.signal.throwIfAborted();
+      return undefined;
+    }
   };
+}
+
+/** Takes the answer in. Rejects only when the run is aborted. */
+async function finish(run: Run, answer: ToolAnswer, requestId: string): Promise<FinishedCall> {
+  const { maxResultChars } = run.options.limits;
+  const keep = keeper(run, requestId);
+  const content =
+    keep === undefined
+      ? takeIn(answer.content, maxResultChars)
+      : await takeInWhole(answer, maxResultChars, keep);
+  return { content, isError: answer.isError ?? false, end: answer.end };
 }
 
 /**
@@ -101,16 +119,15 @@ function finish(answer: ToolAnswer, maxResultChars: number): FinishedCall {
  * Rejects only when the run is aborted or the journal is lost.
  */
 export async function answerCall(run: Run, turn: Turn, call: ToolCall): Promise<FinishedCall> {
-  const { maxResultChars } = run.options.limits;
+  const ids = { toolUseId: call.id, requestId: `${turn.index}/${call.id}` };
   const prepared = prepare(run, turn, call);
-  if (!prepared.ready) return finish({ content: prepared.error, isError: true }, maxResultChars);
+  if (!prepared.ready) return finish(run, { content: prepared.error, isError: true }, ids.requestId);
   if (!prepared.tool.readOnly && !turn.started.has(call.id)) {
     await run.append({ kind: 'tool.started', toolUseId: call.id, name: call.name });
   }
-  const ids = { toolUseId: call.id, requestId: `${turn.index}/${call.id}` };
   run.emit({ type: 'tool.started', toolUseId: call.id, name: call.name });
   const startedAt = performance.now();
-  const finished = finish(await execute(run, prepared, ids), maxResultChars);
+  const finished = await finish(run, await execute(run, prepared, ids), ids.requestId);
   const durationMs = Math.round(performance.now() - startedAt);
   run.emit({
     type: 'tool.ended',

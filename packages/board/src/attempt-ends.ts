@@ -1,4 +1,4 @@
-import type { Evidence, FailureClass, JsonValue } from '@crewboard/contracts';
+import { artifactRefIn, type Evidence, type FailureClass, type JsonValue } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { type CallName, storedName } from './call-name.ts';
@@ -24,29 +24,60 @@ export type FinishAnswer =
   | { kind: 'news' }
   | { kind: 'open'; taskIds: string[]; openCount: number };
 
+/** Artifacts that a result points at in its evidence, or with an output that is a ref. */
+function artifactsPointedAt({
+  output,
+  evidence,
+}: {
+  output?: unknown;
+  evidence: readonly Evidence[];
+}): string[] {
+  const inEvidence = evidence.flatMap(({ kind, ref }) =>
+    kind === 'artifact' && ref !== undefined ? [ref] : [],
+  );
+  return [artifactRefIn(output) ?? [], inEvidence].flat();
+}
+
 /** How a holder ends its attempt; each call is fenced by the claim token. */
 export function attemptEnds(io: BoardIo) {
   return {
     /**
      * Submits a result at the version last shown to the holder: `complete` ends the task, `checks` and `review` wait
-     * for a runner or for people. `already` for a repeat. Errors: those of the token, `stale_version` with what changed.
+     * for a runner or for people. `already` for a repeat. The attempt's artifacts show under their paths once the task is
+     * completed. Errors: those of the token, `stale_version` with what changed, `invalid_argument` for an artifact that
+     * is named and is none.
      */
     async submit(
       hold: Hold,
       name: CallName,
       version: number,
-      result: { summary: string; output?: JsonValue | undefined; artifacts: string[]; evidence: Evidence[] },
+      result: {
+        summary: string;
+        output?: JsonValue | undefined;
+        /** Refs or paths of the attempt's artifacts; absent: all of its files. */
+        artifacts?: readonly string[] | undefined;
+        evidence: Evidence[];
+      },
       then: 'complete' | 'checks' | 'review' = 'complete',
     ): Promise<{ version: number; already: boolean }> {
-      const outcome = JSON.stringify({ summary: result.summary, artifacts: result.artifacts });
+      // The script adds the refs of the artifacts.
+      const outcome = JSON.stringify({ summary: result.summary });
       const output = withoutAbsent({
         output: result.output,
         evidence: result.evidence.length > 0 ? result.evidence : undefined,
       });
       const stored = Object.keys(output).length === 0 ? '' : JSON.stringify(output);
-      const args = [hold.taskId, hold.token, storedName(name, 'submit'), version, outcome, stored, then];
+      const named = result.artifacts === undefined ? '' : JSON.stringify(result.artifacts);
+      const others = artifactsPointedAt(result);
+      const pointedAt = others.length === 0 ? '' : JSON.stringify(others);
+      const call = storedName(name, 'submit');
+      const args = [hold.taskId, hold.token, call, version, outcome, stored, named, pointedAt];
+      const run = () =>
+        then === 'checks'
+          ? io.run(hold.jobId, 'submit_checks', args)
+          : io.run(hold.jobId, 'submit', [...args, then]);
       const reply = await withChangedSince(io, hold, version, async () =>
-        parseReply(await io.run(hold.jobId, 'submit', args), VersionReply),
+        parseReply(await run(), VersionReply),
       );
       return { version: reply[1], already: reply[0] === 'already' };
     },
@@ -80,7 +111,12 @@ export function attemptEnds(io: BoardIo) {
         parseReply(await io.run(hold.jobId, 'fail', args), VersionReply),
       );
     },
+  };
+}
 
+/** How a holder gives its task back without failing. */
+export function attemptReturns(io: BoardIo) {
+  return {
     /** Gives the task back at once; not a failure. */
     async release(hold: Hold, name: CallName, reason: string, version?: number): Promise<void> {
       const args = [
@@ -101,12 +137,13 @@ export function attemptEnds(io: BoardIo) {
 
     /**
      * Gives the task back until `delayMs` from now. `strikesToFail` > 0 makes it a strike when the attempt brought
-     * nothing; at that many in a row the task fails as `infra`.
+     * nothing; at that many in a row the task fails as `infra`. 0 is an end that did not fail, `'kept'` leaves the
+     * strikes as they are: it was not the attempt's doing.
      */
     async park(
       hold: Hold,
       name: CallName,
-      options: { delayMs: number; reason: string; strikesToFail: number },
+      options: { delayMs: number; reason: string; strikesToFail: number | 'kept' },
     ): Promise<void> {
       parseReply(
         await io.run(hold.jobId, 'release', [
@@ -117,7 +154,7 @@ export function attemptEnds(io: BoardIo) {
           options.delayMs,
           '',
           options.reason,
-          options.strikesToFail,
+          options.strikesToFail === 'kept' ? -1 : options.strikesToFail,
         ]),
         VersionReply,
       );

@@ -81,7 +81,7 @@ export function holderRequests(io: BoardIo) {
       requestId: string,
       task: NewTask,
       by: { kind: 'sub-agent' | 'human' | 'external'; id: string },
-      maxAttempts: number,
+      maxAttempts?: number,
     ): Promise<{ taskId: TaskId; number: number }> {
       const hash = contentHash(JSON.stringify(task));
       for (let tries = 0; tries < TRIES; tries++) {

@@ -1,4 +1,5 @@
-import { attemptEnds, leadEnds } from './attempt-ends.ts';
+import { artifactRecords } from './artifacts.ts';
+import { attemptEnds, attemptReturns, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
 import { holderRequests } from './blocks.ts';
 import { boardIo } from './board-io.ts';
@@ -8,9 +9,11 @@ import { doctor } from './doctor.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
 import { holderCalls, holderNotes } from './holder-calls.ts';
+import { jobEdits } from './job-edits.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
+import { modelHolds } from './model-holds.ts';
 import { readers } from './readers.ts';
 import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
@@ -28,20 +31,24 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...submitBoard(io),
     ...boardChanges(io),
     ...decisions(io),
+    ...jobEdits(io),
     ...reviews(io),
     ...holderCalls(io),
     ...holderNotes(io),
     ...holderRequests(io),
     ...attemptEnds(io),
+    ...attemptReturns(io),
     ...leadEnds(io),
     ...readers(io),
     ...taskPages(io),
     ...snapshots(io),
     ...doctor(io),
     ...attemptRecords(io),
+    ...artifactRecords(io),
     ...eventLog(io),
     ...journalStore(io),
     ...handOver(io),
+    ...modelHolds(io),
     index: jobIndex(io),
     keys: io.keys,
   };

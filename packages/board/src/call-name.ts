@@ -11,6 +11,8 @@ const ACTIONS = {
   park: 'k',
   wait: 'w',
   finish: 'e',
+  artifact: 'a',
+  checked: 'c',
 } as const;
 export type HolderAction = keyof typeof ACTIONS;
 

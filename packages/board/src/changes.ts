@@ -27,8 +27,8 @@ const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)])
 /** A batch of changes, carried out all or not at all, adds first. */
 export interface ChangeInput {
   by: Actor;
-  /** Attempts of added tasks that name no number. */
-  maxAttempts: number;
+  /** Attempts of added tasks that name no number; absent: the job's, also when those change. */
+  maxAttempts?: number | undefined;
   adds?: readonly NewTask[];
   edits?: readonly Edit[];
   cancels?: readonly {

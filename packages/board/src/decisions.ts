@@ -47,8 +47,9 @@ export function decisions(io: BoardIo) {
     },
 
     /** Lifts one cause, or all without one; false when there was none to lift. */
-    async resumeJob(jobId: string, by: Actor, cause = ''): Promise<boolean> {
-      return parseReply(await io.run(jobId, 'resume', [`${by.kind}:${by.id}`, cause]), Word)[0] === 'ok';
+    async resumeJob(jobId: string, by: Actor, cause = '', reason = ''): Promise<boolean> {
+      const args = [`${by.kind}:${by.id}`, cause, reason];
+      return parseReply(await io.run(jobId, 'resume', args), Word)[0] === 'ok';
     },
   };
 }

@@ -151,5 +151,6 @@ export const HASHES_OF_TASKS = [
   'repeats',
   'usage',
   'progress',
+  'runners',
 ] as const;
 type HashOfTasks = (typeof HASHES_OF_TASKS)[number];

@@ -7,18 +7,22 @@ import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
   id: string;
-  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade';
+  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks';
   taskId: string;
   attempt: number;
   dispatch: number;
+  /** Of `enqueue`: how many of the job were in flight with it. */
+  rank: number;
 }
 
 const OutboxFields = z.object({
   v: z.coerce.number().int().min(1).max(1),
-  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade']),
+  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'checks']),
   task: z.string(),
   attempt: z.coerce.number().int(),
   dispatch: z.coerce.number().int(),
+  // Absent in entries of an older version.
+  rank: z.coerce.number().int().nonnegative().default(0),
 });
 const Word = z.array(z.unknown());
 const SweepReply = z.union([
@@ -30,9 +34,25 @@ const SweepReply = z.union([
     z.number(),
     z.number(),
     z.array(z.union([z.string(), z.number()])),
+    z.array(z.union([z.string(), z.number()])),
   ]),
   z.tuple([z.enum(['recent', 'none'])]),
 ]);
+
+/** A task whose queue job must be looked up. */
+export interface StaleTask {
+  taskId: string;
+  attempt: number;
+  dispatch: number;
+}
+
+function staleTasks(flat: readonly (string | number)[]): StaleTask[] {
+  const stale: StaleTask[] = [];
+  for (let i = 0; i + 2 < flat.length; i += 3) {
+    stale.push({ taskId: String(flat[i]), attempt: Number(flat[i + 1]), dispatch: Number(flat[i + 2]) });
+  }
+  return stale;
+}
 
 export type Sweep =
   | { kind: 'recent' | 'none' }
@@ -41,10 +61,13 @@ export type Sweep =
       status: JobStatus;
       ended: boolean;
       ageMs: number;
-      hold: boolean;
+      /** False while a submit still fills the board. */
+      filled: boolean;
       outbox: number;
       /** Queued longer than staleMs: their queue jobs must be looked up. */
-      stale: { taskId: string; attempt: number; dispatch: number }[];
+      stale: StaleTask[];
+      /** Submitted tasks whose checks no runner has: likewise. */
+      reviews: StaleTask[];
     };
 
 /** Shorter pauses of the sweeps are a busy machine's. */
@@ -63,7 +86,8 @@ export function handOver(io: BoardIo) {
       return entries.map(([id, fields]) => {
         const pairs = Array.from({ length: fields.length / 2 }, (_, i) => [fields[i * 2], fields[i * 2 + 1]]);
         const entry = OutboxFields.parse(Object.fromEntries(pairs));
-        return { id, kind: entry.kind, taskId: entry.task, attempt: entry.attempt, dispatch: entry.dispatch };
+        const { kind, task: taskId, attempt, dispatch, rank } = entry;
+        return { id, kind, taskId, attempt, dispatch, rank };
       });
     },
 
@@ -73,8 +97,8 @@ export function handOver(io: BoardIo) {
       await io.guard(() => io.redis.xdel(io.keys.board(jobId, 'outbox'), ...ids));
     },
 
-    /** Carries out an entry that concerns only the board itself (all but `enqueue`). */
-    async carryOut(jobId: string, entry: OutboxEntry): Promise<void> {
+    /** Carries out an entry that concerns only the board itself (all but `enqueue` and `checks`). */
+    async carryOut(jobId: string, entry: Pick<OutboxEntry, 'kind' | 'taskId'>): Promise<void> {
       if (entry.kind === 'settle') parseReply(await io.run(jobId, 'settle_slice', [entry.taskId]), Word);
       else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);
       else if (entry.kind === 'cascade') parseReply(await io.run(jobId, 'cascade', [entry.taskId]), Word);
@@ -102,19 +126,16 @@ export function handOver(io: BoardIo) {
         SweepReply,
       );
       if (reply[0] !== 'ok') return { kind: reply[0] };
-      const [, status, ended, ageMs, hold, outbox, flat] = reply;
-      const stale = [];
-      for (let i = 0; i + 2 < flat.length; i += 3) {
-        stale.push({ taskId: String(flat[i]), attempt: Number(flat[i + 1]), dispatch: Number(flat[i + 2]) });
-      }
+      const [, status, ended, ageMs, filled, outbox, stale, reviews] = reply;
       return {
         kind: 'swept',
         status,
         ended: ended === 1 && isEnded(status),
         ageMs,
-        hold: hold === 1,
+        filled: filled === 1,
         outbox,
-        stale,
+        stale: staleTasks(stale),
+        reviews: staleTasks(reviews),
       };
     },
 

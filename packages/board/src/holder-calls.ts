@@ -8,10 +8,10 @@ import { parseReply } from './replies.ts';
 import { TaskRow } from './rows.ts';
 
 const ClaimReply = z.union([
-  z.tuple([z.enum(['ok', 'already']), z.string(), z.union([z.string(), z.number()]), TaskRow]),
+  z.tuple([z.enum(['ok', 'already']), z.string(), z.union([z.string(), z.number()]), TaskRow, z.number()]),
   z.tuple([z.enum(['none', 'dropped'])]),
 ]);
-const HeartbeatReply = z.tuple([z.literal('ok'), z.string(), z.number(), z.number()]);
+const HeartbeatReply = z.tuple([z.literal('ok'), z.string(), z.number(), z.number(), z.number()]);
 const CheckReply = z.tuple([z.enum(['ok', 'already'])]);
 const LeaseReply = z.tuple([z.literal('ok'), z.number(), z.number(), z.number()]);
 const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
@@ -41,6 +41,16 @@ export interface Claimed {
   leaseUntil?: string;
   /** The last attempt failed and the conversation has not begun anew yet. */
   fresh: boolean;
+  /** Of the job: older facts about it may be out of date. */
+  jobVersion: number;
+}
+
+/** What a heartbeat is answered: the lease's end, the task's version, and how its job stands. */
+export interface HeartbeatAnswer {
+  leaseUntil?: string;
+  version: number;
+  cancelling: boolean;
+  paused: boolean;
 }
 
 /** What a holder does while it holds a task; each call but the claim is fenced by its token. */
@@ -64,12 +74,13 @@ export function holderCalls(io: BoardIo) {
         ClaimReply,
       );
       if (reply.length === 1) return undefined;
-      const [, token, leaseUntil, row] = reply;
+      const [, token, leaseUntil, row, jobVersion] = reply;
       return withoutAbsent({
         token,
         task: toTask(row, false),
         leaseUntil: leaseUntil === '' ? undefined : isoTime(Number(leaseUntil)),
         fresh: row.hot.fresh === 1,
+        jobVersion,
       });
     },
 
@@ -81,21 +92,18 @@ export function holderCalls(io: BoardIo) {
 
     /**
      * Extends the lease by `leaseMs` from now; absent: by as much as it has (none for people). Answers its end, the
-     * task's version, and whether the job is being cancelled.
+     * task's version, and whether the job is being cancelled or is paused.
      */
-    async heartbeat(
-      hold: Hold,
-      leaseMs?: number,
-      seen?: number,
-    ): Promise<{ leaseUntil?: string; version: number; cancelling: boolean }> {
+    async heartbeat(hold: Hold, leaseMs?: number, seen?: number): Promise<HeartbeatAnswer> {
       const args = [hold.taskId, hold.token, leaseMs ?? '', seen ?? ''];
-      const [, leaseUntil, version, cancelling] = await withChangedSince(io, hold, seen, async () =>
+      const [, leaseUntil, version, cancelling, paused] = await withChangedSince(io, hold, seen, async () =>
         parseReply(await io.run(hold.jobId, 'heartbeat', args), HeartbeatReply),
       );
       return withoutAbsent({
         leaseUntil: leaseUntil === '' ? undefined : isoTime(Number(leaseUntil)),
         version,
         cancelling: cancelling === 1,
+        paused: paused === 1,
       });
     },
 

@@ -23,6 +23,9 @@ export const BOARD_KEYS = [
   'job',
   'events',
   'outbox',
+  'runners',
+  'artifacts',
+  'rate',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

@@ -44,11 +44,11 @@ export function defaultPolicy(task: NewTask): NonNullable<NewTask['policy']> {
   return checks || task.outputSchema !== undefined ? 'checked' : 'none';
 }
 
-/** Prepares one task; `defaults.maxAttempts` is the job's. */
+/** Prepares one task. Without attempts of its own, or of `defaults`, it has the job's, also when those change. */
 export function prepareTask(
   task: NewTask,
   by: Actor,
-  defaults: { maxAttempts: number; hold?: 'proposal' },
+  defaults: { maxAttempts?: number | undefined; hold?: 'proposal' },
 ): PreparedTask {
   const head: Head = withoutAbsent({
     v: 1 as const,
@@ -83,7 +83,7 @@ export function prepareTask(
       task.priority ?? 2,
       executorCode(task.executor ?? 'agent'),
       policyCode(task.policy ?? defaultPolicy(task)),
-      task.maxAttempts ?? defaults.maxAttempts,
+      task.maxAttempts ?? defaults.maxAttempts ?? 0,
       task.onDependencyLost === 'cancel' ? 1 : 0,
       packReferences(references),
       prepared.parent,
@@ -178,7 +178,7 @@ export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
  */
 export function checkStaged(tasks: readonly NewTask[]): void {
   const by: Actor = { kind: 'user', id: 'check' };
-  const prepared = tasks.map((task) => prepareTask(task, by, { maxAttempts: 1 }));
+  const prepared = tasks.map((task) => prepareTask(task, by, {}));
   orderBatch(prepared);
   const keys = new Set(prepared.map((task) => task.key));
   for (const [i, task] of tasks.entries()) {

@@ -11,7 +11,7 @@ import {
 } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { countsOf, jobStatusOf, parseUsage, toTask } from './records.ts';
+import { CODES, countsOf, jobStatusOf, parseUsage, toTask } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 
@@ -21,6 +21,8 @@ const JobReply = z.tuple([
   z.string(),
   z.string(),
   z.array(z.number()),
+  z.string(),
+  z.number(),
   z.string(),
   z.number(),
   z.number(),
@@ -49,6 +51,12 @@ export interface JobState {
   asOf: string;
   /** The last event that the lead was told of. */
   cursor: string;
+  /** Why tasks of the job wait for a model that answers nobody; absent while none does. */
+  modelDown: string | undefined;
+  /** True while something of it waits in a queue for one of our workers. */
+  queued: boolean;
+  /** True for a job that is filled and waits to be started. */
+  held: boolean;
 }
 
 /** Reads that see one consistent state each and walk no board. */
@@ -71,7 +79,7 @@ export function readers(io: BoardIo) {
     /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
     async job(jobId: string): Promise<JobState> {
       const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
-      const [, board, spec, result, usage, asOf, , moves] = reply;
+      const [, board, spec, result, usage, asOf, , down, leadQueued, moves] = reply;
       return {
         spec: JobSpecSchema.parse(JSON.parse(spec)),
         status: jobStatusOf(board),
@@ -89,6 +97,9 @@ export function readers(io: BoardIo) {
         endedAt: board.endedAt,
         asOf,
         cursor: board.cursor,
+        modelDown: down === '' ? undefined : down,
+        queued: leadQueued === 1 || board.count(CODES.queued) > 0,
+        held: board.status === 'accepting' && board.isFilled,
       };
     },
 

@@ -176,6 +176,7 @@ export interface BoardRecord {
   cursor: string;
   pauses: string[];
   reason: string;
+  isFilled: boolean;
   /** Tasks of a code, and of some codes. */
   count: (code: number) => number;
   sum: (codes: readonly number[]) => number;

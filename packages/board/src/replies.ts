@@ -23,6 +23,7 @@ const Current = z.looseObject({
   tasks: z.number().optional(),
   adding: z.number().optional(),
   review: z.string().optional(),
+  most: z.number().optional(),
   path: z.array(z.string()).optional(),
 });
 type Current = z.infer<typeof Current>;
@@ -87,8 +88,9 @@ const REFUSALS: Record<string, Refusal> = {
   },
   stale_version: {
     code: 'stale_version',
-    detail: (c) => `task ${c.taskId} has changed: it is at version ${c.version} now. ${NOTHING}`,
-    next: (c) => `board_get {"taskId": "${c.taskId}"}`,
+    detail: (c) =>
+      `${c.what === 'job' ? 'the job' : `task ${c.taskId}`} has changed: it is at version ${c.version} now. ${NOTHING}`,
+    next: (c) => (c.what === 'job' ? 'GET /v1/jobs/:id' : `board_get {"taskId": "${c.taskId}"}`),
   },
   invalid_transition: {
     code: 'invalid_transition',
@@ -108,6 +110,12 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'not_ready',
     detail: (c) => `task ${c.taskId} is ${c.status} and not ready to be claimed. ${NOTHING}`,
     next: (c) => `board_get {"taskId": "${c.taskId}", "include": ["dependencies"]}`,
+  },
+  not_started: {
+    code: 'invalid_transition',
+    detail: () => `the job is held and was not started yet. ${NOTHING}`,
+    next: () => 'POST /v1/jobs/:id/start',
+    allowed: () => ['start', 'cancel'],
   },
   board_paused: {
     code: 'board_paused',
@@ -140,6 +148,15 @@ const REFUSALS: Record<string, Refusal> = {
     detail: (c) =>
       `${subject(c)} names "${c.reference}", which is a proposal: nobody can depend on it before it is approved. ${NOTHING}`,
   },
+  unknown_artifact: {
+    code: 'invalid_argument',
+    detail: (c) =>
+      `"${c.reference}" is no artifact of this attempt: write it with write_artifact first, then name its ref or path. ${NOTHING}`,
+  },
+  too_many_artifacts: {
+    code: 'limit_exceeded',
+    detail: (c) => `one task keeps at most ${c.most} artifacts until they are submitted. ${NOTHING}`,
+  },
   idempotency_mismatch: {
     code: 'idempotency_mismatch',
     detail: () =>
@@ -157,32 +174,35 @@ const REFUSALS: Record<string, Refusal> = {
   },
 };
 
+/** The state that a refusal shows: of its task, or the version of its job. */
+function shownState(current: Current) {
+  if (current.what === 'job' && current.version !== undefined) return { version: current.version };
+  if (current.status === undefined || current.code === undefined) return undefined;
+  return withoutAbsent({
+    taskId: current.taskId,
+    status: current.status,
+    version: current.version,
+    attempt: current.attempt,
+    owner: parseOwner(current.owner ?? ''),
+    readiness: readinessOf(
+      { code: current.code, hold: current.hold ?? '', notBefore: current.notBefore ?? 0 },
+      [],
+      false,
+    ),
+    notBefore: current.notBefore ? isoTime(current.notBefore) : undefined,
+  });
+}
+
 /** The error that a script's refusal stands for, with the task's state now. */
 export function refusal(word: string, currentJson: string): CrewboardError {
   const current = Current.parse(JSON.parse(currentJson));
   const meaning = REFUSALS[word];
   if (meaning === undefined) return new CrewboardError('unavailable', `the board answered "${word}"`);
-  const shown =
-    current.status === undefined || current.code === undefined
-      ? undefined
-      : withoutAbsent({
-          taskId: current.taskId,
-          status: current.status,
-          version: current.version,
-          attempt: current.attempt,
-          owner: parseOwner(current.owner ?? ''),
-          readiness: readinessOf(
-            { code: current.code, hold: current.hold ?? '', notBefore: current.notBefore ?? 0 },
-            [],
-            false,
-          ),
-          notBefore: current.notBefore ? isoTime(current.notBefore) : undefined,
-        });
   return new CrewboardError(
     meaning.code,
     meaning.detail(current),
     withoutAbsent({
-      current: shown,
+      current: shownState(current),
       next: meaning.next?.(current),
       allowed: meaning.allowed?.(current),
       index: current.index,

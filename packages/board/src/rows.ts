@@ -110,6 +110,7 @@ function boardRecord(value: unknown): BoardRecordType {
     cursor: text(values, 14, what),
     pauses: pauses === '' ? [] : pauses.split(','),
     reason: text(values, 21, what),
+    isFilled: text(values, 25, what) === '',
     graph: String(number(values, 24, what)),
     count,
     sum: (codes) => codes.reduce((total, code) => total + count(code), 0),

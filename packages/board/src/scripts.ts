@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { Cluster, Redis } from 'ioredis';
+import { prepareScript, type RedisClient } from './eval-script.ts';
 import { BOARD_KEYS, type BoardKey } from './keys.ts';
 import { linkScript } from './lua-source.ts';
 
@@ -20,6 +19,7 @@ const ENDING: BoardKey[] = [
   'repeats',
   'outcome',
   'job',
+  'artifacts',
 ];
 const READING: BoardKey[] = [
   'hot',
@@ -35,7 +35,7 @@ const READING: BoardKey[] = [
 ];
 
 const FLOW = ['core', 'flow'];
-const HOLDER = ['core', 'flow', 'holder'];
+const HOLDER = ['core', 'flow', 'artifacts', 'pauses', 'holder'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
 const DOCTOR = ['core', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
@@ -49,13 +49,19 @@ const SCRIPTS = {
   propose: { libraries: [...CHANGES, 'rows'], keys: CHANGING },
   resolve: { libraries: [...HOLDER, 'person', 'answers', 'rows'], keys: [...ENDING, 'output', 'deps'] },
   block: { libraries: [...HOLDER, 'edges', 'rows'], keys: [...ENDING, 'deps'] },
-  check_start: { libraries: ['core'], keys: ['hot', 'lease'] },
-  check_end: { libraries: HOLDER, keys: [...ENDING, 'output'] },
+  check_start: { libraries: ['core'], keys: ['hot', 'lease', 'due', 'runners'] },
+  check_end: { libraries: [...HOLDER, 'review'], keys: [...ENDING, 'output', 'runners'] },
+  check_release: {
+    libraries: [...HOLDER, 'review'],
+    keys: ['hot', 'lease', 'due', 'outbox', 'runners'],
+  },
+  read_review: { libraries: ['core'], keys: ['hot', 'runners'] },
   drop: { libraries: ['core'], keys: BOARD_KEYS },
-  pause: { libraries: ['core'], keys: ['hot', 'events'] },
-  resume: { libraries: FLOW, keys: ENDING },
+  pause: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'events', 'job'] },
+  resume: { libraries: [...FLOW, 'pauses'], keys: ENDING },
+  edit_job: { libraries: [...FLOW, 'pauses'], keys: ENDING },
   cascade: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
-  flip: { libraries: FLOW, keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
+  flip: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
   claim: {
     libraries: [...FLOW, 'rows'],
     keys: [...new Set<BoardKey>([...READING, 'index', 'window', 'due', 'attempts', 'repeats', 'outbox'])],
@@ -69,26 +75,35 @@ const SCRIPTS = {
     keys: ['hot', 'attempts', 'repeats', 'events', 'progress', 'due', 'outbox', 'job'],
   },
   submit: { libraries: HOLDER, keys: [...ENDING, 'output'] },
+  commit_artifact: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'artifacts'] },
+  find_artifact: { libraries: ['core', 'artifacts'], keys: ['hot', 'deps', 'artifacts'] },
+  list_artifacts: { libraries: ['core', 'artifacts'], keys: ['hot', 'artifacts'] },
+  submit_checks: { libraries: [...HOLDER, 'review'], keys: [...ENDING, 'output', 'runners'] },
   fail: { libraries: HOLDER, keys: ENDING },
   release: { libraries: HOLDER, keys: ENDING },
   finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
   cancel_job: { libraries: ['core', 'answers'], keys: ['hot', 'outbox', 'job'] },
-  cancel_slice: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
+  cancel_slice: { libraries: [...HOLDER, 'cancel', 'early_end'], keys: ENDING },
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
   lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
-  sweep: { libraries: [...HOLDER, 'expire', 'gap'], keys: ENDING },
+  sweep: {
+    libraries: [...HOLDER, 'expire', 'review', 'early_end', 'gap'],
+    keys: [...ENDING, 'output', 'runners'],
+  },
   journal_append: {
     libraries: [...HOLDER],
     keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
   },
   read_job: {
     libraries: [...FLOW, 'rows', 'moves'],
-    keys: ['hot', 'job', 'usage', 'events', 'window', 'index'],
+    keys: ['hot', 'job', 'usage', 'events', 'rate', 'window', 'index'],
   },
   read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
+  rate_mark: { libraries: ['core'], keys: ['hot', 'events', 'rate'] },
+  wake_parked: { libraries: HOLDER, keys: [...ENDING, 'rate'] },
   doctor_begin: { libraries: ['core'], keys: ['hot'] },
   doctor_tasks: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_edges: { libraries: DOCTOR, keys: BOARD_KEYS },
@@ -106,7 +121,7 @@ export type ScriptName = keyof typeof SCRIPTS;
 const isScriptName = (name: string): name is ScriptName => name in SCRIPTS;
 export const SCRIPT_NAMES = Object.keys(SCRIPTS).filter(isScriptName);
 
-export type RedisClient = Redis | Cluster;
+export type { RedisClient } from './eval-script.ts';
 
 /** Scripts that a busy worker calls most; calls of one board that meet go to Redis as one. */
 export const MANY_SCRIPTS = ['claim', 'submit'] as const satisfies ScriptName[];
@@ -117,8 +132,6 @@ export function scriptSource(name: ScriptName, many = false): string {
   const { libraries, keys } = SCRIPTS[name];
   return linkScript(name, libraries, keys, many);
 }
-
-const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
 
 /** The keys that a script is passed, in their order. */
 export function keysOf(name: ScriptName): readonly (BoardKey | 'journal')[] {
@@ -134,32 +147,18 @@ export interface ScriptRunner {
 
 export type ScriptArguments = readonly (string | number)[];
 
-interface Script {
-  text: string;
-  sha: string;
-}
-
-function prepare(name: ScriptName, many: boolean): Script {
-  const text = scriptSource(name, many);
-  return { text, sha: sha1(text) };
-}
-
-/**
- * Prepares all scripts for `redis`. Each call is EVALSHA with one array of arguments (a spread of many thousand
- * overflows the stack) and falls back to EVAL when the server has lost the script (SCRIPT FLUSH, restart).
- */
+/** Prepares all scripts for `redis`; see {@link prepareScript}. */
 export function prepareScripts(redis: RedisClient): ScriptRunner {
+  const prepare = (name: ScriptName, many: boolean) => prepareScript(redis, scriptSource(name, many));
   const single = new Map(SCRIPT_NAMES.map((name) => [name, prepare(name, false)]));
   const multiple = new Map(MANY_SCRIPTS.map((name) => [name, prepare(name, true)]));
-  const run = async (script: Script | undefined, keys: readonly string[], args: ScriptArguments) => {
+  const run = async (
+    script: ReturnType<typeof prepareScript> | undefined,
+    keys: readonly string[],
+    args: ScriptArguments,
+  ) => {
     if (script === undefined) throw new Error('no such script');
-    const rest = [keys.length, ...keys, ...args];
-    try {
-      return await redis.call('evalsha', [script.sha, ...rest]);
-    } catch (error) {
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return redis.call('eval', [script.text, ...rest]);
-    }
+    return script(keys, args);
   };
   return {
     one: (name, keys, args) => run(single.get(name), keys, args),

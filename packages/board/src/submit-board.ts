@@ -28,7 +28,7 @@ export function submitBoard(io: BoardIo) {
 
     /**
      * Makes the board of `spec` in `accepting`, with task 0 when `lead` is given. Repeating it changes nothing.
-     * `hold` keeps the sweeper from deleting it while it is not flipped.
+     * `hold`: once filled it waits for a second flip.
      */
     async create(
       spec: JobSpec,
@@ -59,6 +59,9 @@ export function submitBoard(io: BoardIo) {
           head,
           body,
           options.fill,
+          spec.limits.maxAttempts,
+          spec.limits.maxFailures ?? 0,
+          spec.limits.jobTimeoutMs ?? 0,
         ]),
         CreateReply,
       );
@@ -71,7 +74,7 @@ export function submitBoard(io: BoardIo) {
      */
     async stage(
       jobId: string,
-      input: { tasks: readonly NewTask[]; by: Actor; maxAttempts: number; fill: string },
+      input: { tasks: readonly NewTask[]; by: Actor; maxAttempts?: number; fill: string },
       signal?: AbortSignal,
     ): Promise<void> {
       const prepared = input.tasks.map((task) => prepareTask(task, input.by, input));
@@ -90,12 +93,16 @@ export function submitBoard(io: BoardIo) {
       }
     },
 
-    /** The one step that makes a filled board a job that runs. True the first time. */
+    /**
+     * The one step that makes a filled board a job that runs, or a held one: that one is flipped again with an empty
+     * token when it is to start. True when the job runs from now on. Errors: `terminal`, `unavailable` (`fill` was
+     * overtaken), `not_found`.
+     */
     async flip(jobId: string, by: Actor, fill: string): Promise<boolean> {
       return parseReply(await io.run(jobId, 'flip', [`${by.kind}:${by.id}`, fill]), Word) === 'ok';
     },
 
-    /** Deletes a board that was never flipped and is older than `ageMs`; false when it is younger or a job by now. */
+    /** Deletes a board that is not filled yet and older than `ageMs`; false when it is younger or a job by now. */
     async drop(jobId: string, ageMs: number): Promise<boolean> {
       return parseReply(await io.run(jobId, 'drop', [ageMs]), Word) === 'ok';
     },

@@ -1,5 +1,6 @@
 import {
   type BoardEvent,
+  type EditJobBody,
   EventList,
   Job,
   type JobBody,
@@ -9,6 +10,7 @@ import {
   ResultLine,
   SubmitAnswer,
 } from '@crewboard/contracts';
+import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
@@ -38,12 +40,20 @@ export interface Client {
     get(jobId: string, options?: CallOptions): Promise<Job>;
     list(page?: Page, options?: CallOptions): Promise<JobList>;
     cancel(jobId: string, reason?: string, options?: WriteOptions): Promise<Job>;
+    pause(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    /** Lifts every cause of a pause. */
+    resume(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    /** New limits, at the version of the job that was seen; null takes one away. */
+    edit(jobId: string, body: EditJobBody, options?: CallOptions): Promise<Job>;
+    /** Starts a job that was submitted with `hold`. */
+    start(jobId: string, options?: CallOptions): Promise<Job>;
     /** The job's result, partial while it runs. */
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** One line a task in plan order, as they come. */
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
   };
   tasks: TaskCalls;
+  artifacts: ArtifactCalls;
   /** Follows a job live, resuming over broken connections, until its terminal event. */
   events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
   /** A page of the log that `events` follows. */
@@ -69,6 +79,14 @@ async function* readResults(
 }
 
 function jobCalls(transport: Transport): Client['jobs'] {
+  const control = (jobId: string, action: string, body?: object, options: WriteOptions = {}) =>
+    transport.json(Job, {
+      method: 'POST',
+      path: `${jobPath(jobId)}/${action}`,
+      body,
+      headers: writeHeaders(options),
+      signal: options.signal,
+    });
   return {
     submit: (body, options = {}) =>
       transport.json(SubmitAnswer, {
@@ -81,14 +99,12 @@ function jobCalls(transport: Transport): Client['jobs'] {
     get: (jobId, { signal } = {}) => transport.json(Job, { path: jobPath(jobId), signal }),
     list: (page = {}, { signal } = {}) =>
       transport.json(JobList, { path: withQuery('/v1/jobs', page), signal }),
-    cancel: (jobId, reason, options = {}) =>
-      transport.json(Job, {
-        method: 'POST',
-        path: `${jobPath(jobId)}/cancel`,
-        body: { reason },
-        headers: writeHeaders(options),
-        signal: options.signal,
-      }),
+    cancel: (jobId, reason, options) => control(jobId, 'cancel', { reason }, options),
+    pause: (jobId, reason, options) => control(jobId, 'pause', { reason }, options),
+    resume: (jobId, reason, options) => control(jobId, 'resume', { reason }, options),
+    start: (jobId, options) => control(jobId, 'start', undefined, options),
+    edit: (jobId, body, { signal } = {}) =>
+      transport.json(Job, { method: 'PATCH', path: jobPath(jobId), body, signal }),
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
@@ -108,6 +124,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     jobs: jobCalls(transport),
     tasks: taskCalls(transport),
+    artifacts: artifactCalls(transport),
     events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
     listEvents: (jobId, page = {}, { signal } = {}) =>
       transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),

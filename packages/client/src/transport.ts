@@ -1,4 +1,5 @@
 import { CrewboardError, Problem, type parseOrThrow } from '@crewboard/contracts';
+import { readChunks } from './chunks.ts';
 import { startDeadline } from './deadline.ts';
 import { readLines } from './lines.ts';
 
@@ -32,6 +33,8 @@ export interface Transport {
   json<T>(schema: Schema<T>, request: Request): Promise<T>;
   /** Sends `request` and answers the lines of its body as they come, or `undefined` for 204. */
   lines(request: Request): Promise<AsyncGenerator<string> | undefined>;
+  /** Sends `request` and answers the bytes of its body as they come. */
+  bytes(request: Request): Promise<AsyncGenerator<Uint8Array>>;
   /** Parses one item of a streamed answer. */
   parse<T>(schema: Schema<T>, text: string, path: string): T;
 }
@@ -142,6 +145,11 @@ export function createTransport(options: TransportOptions): Transport {
         }
         const fail = (error: unknown) => translate(error, response.url, deadline.expired, request.signal);
         return readLines(response.body.getReader(), deadline, fail);
+      }),
+    bytes: (request) =>
+      exchange(request, options.idleMs, async (response, deadline) => {
+        const fail = (error: unknown) => translate(error, response.url, deadline.expired, request.signal);
+        return readChunks(response.body?.getReader(), deadline, fail);
       }),
     parse: (schema, text, path) => parseAnswer(schema, parseJson(text, base + path), base + path),
   };

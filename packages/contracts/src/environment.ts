@@ -29,6 +29,10 @@ function word<const Words extends readonly [string, string, ...string[]]>(words:
 // URLs may carry a password, so what was given is not repeated.
 const url = z.url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:8080' });
 
+/** Whether agents and tasks may run commands, and how they are kept apart from the machine. */
+export const COMMANDS_MODES = ['off', 'sandbox', 'host'] as const;
+export type CommandsMode = (typeof COMMANDS_MODES)[number];
+
 /** Every environment variable that Crewboard reads, with its default (DESIGN section 15). */
 export const Environment = z.object({
   REDIS_URL: z
@@ -57,7 +61,7 @@ export const Environment = z.object({
   CREWBOARD_MODEL_IDLE_MS: int(60_000, 100, 3_600_000),
   CREWBOARD_LEAD_COALESCE_MS: int(5000, 0, 600_000),
   CREWBOARD_WORKSPACES: z.string().optional(),
-  CREWBOARD_COMMANDS: word(['off', 'sandbox', 'host']).optional(),
+  CREWBOARD_COMMANDS: word(COMMANDS_MODES).optional(),
   CREWBOARD_BODY_LIMIT: int(4_194_304, 1024, 1_073_741_824),
   CREWBOARD_RETENTION_DAYS: int(30, 0, 3650),
   CREWBOARD_LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

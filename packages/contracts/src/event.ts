@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   'job.running',
   'job.paused',
   'job.resumed',
+  'job.edited',
   'job.succeeded',
   'job.partial',
   'job.failed',

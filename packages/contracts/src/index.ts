@@ -1,6 +1,16 @@
+export {
+  ARTIFACT_BYTES_MOST,
+  Artifact,
+  ArtifactList,
+  ArtifactListQuery,
+  ArtifactPath,
+  ArtifactRef,
+  artifactRefIn,
+} from './artifact.ts';
 export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
+export { CheckedData, OUTPUT_SCHEMA_CHECK } from './checks.ts';
 export { isoTime } from './clock.ts';
-export { Environment, parseEnvironment } from './environment.ts';
+export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
 export {
   CrewboardError,
   ERROR_STATUS,
@@ -59,6 +69,7 @@ export {
   ProjectName,
   WorkToolName,
 } from './job.ts';
+export { EditJobBody, JobLimitsPatch, PauseBody } from './job-edit-http.ts';
 export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export {
@@ -111,7 +122,7 @@ export {
   TERMINAL_STATUSES,
 } from './task.ts';
 export { boundedText, cutUtf8, isBlank, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
-export type { AttemptEnd, Tool, ToolAnswer, ToolContext } from './tool.ts';
+export type { AttemptEnd, Tool, ToolAnswer, ToolContext, WholeOutput } from './tool.ts';
 export {
   AskUserInput,
   BOARD_VIEWS,

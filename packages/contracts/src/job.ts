@@ -195,6 +195,8 @@ export const JobSpec = z.strictObject({
   limits: JobLimits,
   allowParallelInProgress: z.boolean(),
   tools: z.array(WorkToolName),
+  /** What the lead's output of the job must fit. */
+  outputSchema: z.record(z.string(), JsonValue).optional(),
   provider: z.enum(['anthropic', 'simulated']),
   metadata: JsonValue.optional(),
   createdBy: boundedText(200),

@@ -168,14 +168,19 @@ export const Evidence = z.strictObject({
   kind: z.enum(['statement', 'artifact', 'check']),
   text: boundedText(4096).optional(),
   ref: boundedText(512).optional(),
+  /** Of kind `check`, which the harness alone adds. */
+  passed: z.boolean().optional(),
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** Evidence as a holder gives it; what the checks have found only the harness adds. */
-export const GivenEvidence = Evidence.refine(({ kind }) => kind !== 'check', {
-  path: ['kind'],
-  message: 'must be "statement" or "artifact": "check" is what the harness adds when it has run a check',
-})
+/** Evidence as whoever submits gives it; what the checks have found only the harness adds. */
+export const GivenEvidence = Evidence.omit({ passed: true })
+  .extend({
+    kind: z.enum(
+      ['statement', 'artifact'],
+      'must be "statement" or "artifact": "check" is what the harness adds when it has run a check',
+    ),
+  })
   .refine(({ kind, text = '' }) => kind !== 'statement' || !isBlank(text), {
     path: ['text'],
     message: 'must say what shows that it holds: a statement without a text is none',
@@ -184,6 +189,7 @@ export const GivenEvidence = Evidence.refine(({ kind }) => kind !== 'check', {
     path: ['ref'],
     message: 'must name the artifact',
   });
+export type GivenEvidence = z.infer<typeof GivenEvidence>;
 
 export const TaskResult = z.strictObject({
   summary: boundedText(2048),

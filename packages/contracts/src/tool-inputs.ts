@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ArtifactPath } from './artifact.ts';
 import { TaskId } from './ids.ts';
 import { boundedJson } from './json.ts';
 import { BlockKind, GivenEvidence, NewTask, TaskChanges } from './task.ts';
@@ -136,8 +137,10 @@ export const SearchFilesInput = z.strictObject({
   glob: requiredText(1024).optional(),
   limit: z.number().int().min(1).max(1000).optional(),
 });
-export const WriteFileInput = z.strictObject({ path, content: z.string() });
-export const EditFileInput = z.strictObject({ path, find: z.string().min(1), replace: z.string() });
+/** Bounded by the tool in bytes; a lone surrogate has no bytes in UTF-8. */
+const fileText = z.string().refine((text) => text.isWellFormed(), 'must not contain a lone surrogate');
+export const WriteFileInput = z.strictObject({ path, content: fileText });
+export const EditFileInput = z.strictObject({ path, find: fileText.min(1), replace: fileText });
 export const RunCommandInput = z.strictObject({
   command: requiredText(16_384),
   timeoutMs: z.number().int().min(1).max(86_400_000).optional(),
@@ -147,4 +150,6 @@ export const ReadArtifactInput = z.strictObject({
   offset: offset.optional(),
   limit: z.number().int().min(1).max(100_000).optional(),
 });
-export const WriteArtifactInput = z.strictObject({ path: requiredText(512), content: z.string() });
+export type ReadArtifactInput = z.infer<typeof ReadArtifactInput>;
+export const WriteArtifactInput = z.strictObject({ path: ArtifactPath, content: z.string() });
+export type WriteArtifactInput = z.infer<typeof WriteArtifactInput>;

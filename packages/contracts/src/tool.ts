@@ -7,6 +7,13 @@ export type AttemptEnd =
   | { kind: 'parked'; reason: string }
   | { kind: 'failed'; class: FailureClass; reason: string };
 
+/** The whole of what an answer shows only in part, or not as it is: a text, or a file's bytes. */
+export interface WholeOutput {
+  content: string | Uint8Array;
+  /** The file that the bytes are of. */
+  path?: string;
+}
+
 /**
  * What a tool answers. `content` goes to the model (empty becomes "(no output)"). `end` ends the attempt: the
  * call's result is then not journalled (its claim may be over) and no later call of the turn runs.
@@ -15,6 +22,8 @@ export interface ToolAnswer {
   content: string;
   isError?: boolean;
   end?: AttemptEnd;
+  /** Kept beside the content when that does not show it exactly; a content that is cut is kept without this. */
+  whole?: WholeOutput;
 }
 
 export interface ToolContext {

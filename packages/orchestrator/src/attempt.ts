@@ -3,6 +3,8 @@ import { type Boards, type Claimed, type Hold, isLeaseLost } from '@crewboard/bo
 import { CrewboardError, type FailureClass, NO_USAGE } from '@crewboard/contracts';
 import { keepLease, type LeaseKeeper, pause } from './lease.ts';
 import type { Log } from './log.ts';
+import type { AttemptCalls } from './provider/attempt-calls.ts';
+import { parkForModel } from './provider/settle-model-end.ts';
 import type { Settings } from './settings.ts';
 
 /** One claim as its runner works with it. */
@@ -10,6 +12,8 @@ export interface RunningAttempt {
   hold: Hold;
   claimed: Claimed;
   lease: LeaseKeeper;
+  /** Its way to the model. */
+  calls: AttemptCalls;
 }
 
 export interface AttemptDependencies {
@@ -24,8 +28,6 @@ export interface AttemptDependencies {
 
 /** Longest pause before a failed task is tried again. */
 const RETRY_DELAY_MOST_MS = 60_000;
-/** Longest park. */
-const PARK_MOST_MS = 600_000;
 /** How often the end of an attempt is sent again while Redis does not answer, about once a second. */
 const END_TRIES = 60;
 
@@ -48,11 +50,12 @@ export async function runAttempt(
   hold: Hold,
   /** Monotonic time at which the claim was sent: the lease can't be older. */
   claimSentAt: number,
+  calls: AttemptCalls,
   start: (attempt: RunningAttempt) => Promise<RunAgentOnce>,
 ): Promise<void> {
   const { boards, settings, log, running, shutdown } = dependencies;
   const lease = keepLease(boards, hold, settings.leaseMs, claimSentAt);
-  const attempt: RunningAttempt = { hold, claimed, lease };
+  const attempt: RunningAttempt = { hold, claimed, lease, calls };
   const peers = running.get(hold.jobId) ?? new Set();
   running.set(hold.jobId, peers.add(attempt));
   const fields = { jobId: hold.jobId, taskId: hold.taskId, attempt: claimed.task.attempt };
@@ -131,20 +134,9 @@ async function endAttempt(dependencies: AttemptDependencies, end: () => Promise<
   }
 }
 
-/** How long to park: doubling with each park in a row, to ten minutes. */
-async function parkMs(
-  { boards, settings }: AttemptDependencies,
-  hold: Hold,
-  attempt: number,
-): Promise<number> {
-  const earlier = await boards.attempts(hold.jobId, hold.taskId, attempt - 1, 10);
-  const others = earlier.findLastIndex(({ outcome }) => outcome !== 'parked');
-  return Math.min(settings.parkMs * 2 ** (earlier.length - 1 - others), PARK_MOST_MS);
-}
-
 async function settleOutcome(
   dependencies: AttemptDependencies,
-  { hold, claimed }: RunningAttempt,
+  { hold, claimed, lease, calls }: RunningAttempt,
   outcome: AgentOutcome,
 ): Promise<void> {
   const { boards, settings } = dependencies;
@@ -174,21 +166,24 @@ async function settleOutcome(
       return fail(outcome.bound === 'time' ? 'timeout' : 'model', outcome.reason, true);
     case 'parked':
       if (outcome.cause === 'tool') return;
-      return endAttempt(dependencies, async () =>
-        boards.park(hold, requestId, {
-          delayMs: Math.max(await parkMs(dependencies, hold, task.attempt), outcome.retryAfterMs ?? 0),
-          reason: outcome.reason,
-          strikesToFail: settings.infraStrikes,
-        }),
-      );
+      if (outcome.cause === 'asked') {
+        const parked = { delayMs: 0, reason: outcome.reason, strikesToFail: 0 };
+        return endAttempt(dependencies, () => boards.park(hold, requestId, parked));
+      }
+      return endAttempt(dependencies, async () => {
+        const stop = AbortSignal.any([lease.signal, dependencies.shutdown]);
+        const held = { hold, calls, attempt: task.attempt };
+        await boards.park(hold, requestId, await parkForModel(dependencies, held, outcome, stop));
+      });
     case 'provider':
-      return endAttempt(dependencies, async () =>
-        boards.park(hold, requestId, {
-          delayMs: await parkMs(dependencies, hold, task.attempt),
+      return endAttempt(dependencies, async () => {
+        await calls.pauseJob(outcome.reason);
+        await boards.park(hold, requestId, {
+          delayMs: 0,
           reason: `provider: ${outcome.reason}`,
-          strikesToFail: 0,
-        }),
-      );
+          strikesToFail: 'kept',
+        });
+      });
     case 'aborted':
       return endAttempt(dependencies, () => boards.release(hold, requestId, 'the worker is shutting down'));
   }

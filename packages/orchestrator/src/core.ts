@@ -1,8 +1,12 @@
+import { join } from 'node:path';
 import { type Boards, openBoards, type RedisClient } from '@crewboard/board';
+import { type ArtifactStore, createFileArtifactStore } from '@crewboard/tools';
 import type { ConnectionOptions } from 'bullmq';
+import { createArtifactSweeper } from './artifacts/sweep-artifacts.ts';
 import { createDrainer, type Drainer, drainAfter } from './drain.ts';
-import { type JobFacts, rememberJobFacts } from './job-facts.ts';
+import { type FactsOf, rememberJobFacts } from './job-facts.ts';
 import type { Log } from './log.ts';
+import { pausesPublished } from './pause-channel.ts';
 import { allQueues, openQueues, type Queues } from './queues.ts';
 import type { Settings } from './settings.ts';
 import { createSweeper } from './sweeper.ts';
@@ -12,8 +16,9 @@ export interface Core {
   boards: Boards;
   queues: Queues;
   drainer: Drainer;
-  factsOf: (jobId: string) => Promise<JobFacts>;
-  /** Ends the sweeper, waits for hand-overs that are under way, closes the queues; connections stay the caller's. */
+  factsOf: FactsOf;
+  artifacts: ArtifactStore;
+  /** Ends the sweepers, waits for hand-overs that are under way, closes the queues; connections stay the caller's. */
   close(): Promise<void>;
 }
 
@@ -22,10 +27,13 @@ interface CoreDependencies {
   queueConnection: ConnectionOptions;
   settings: Settings;
   log: Log;
+  /** Where artifacts lie; absent: in the data folder. */
+  artifacts?: ArtifactStore;
 }
 
-/** Builds the core over connections that the caller owns, and starts the sweeper. */
-export function composeCore({ redis, queueConnection, settings, log }: CoreDependencies): Core {
+/** Builds the core over connections that the caller owns, and starts the sweepers. */
+export function composeCore({ redis, queueConnection, settings, log, ...rest }: CoreDependencies): Core {
+  const artifacts = rest.artifacts ?? createFileArtifactStore(join(settings.dataDir, 'artifacts'));
   const plain = openBoards(redis, settings.prefix);
   const factsOf = rememberJobFacts(plain);
   const queues = openQueues(queueConnection, settings.prefix);
@@ -33,14 +41,16 @@ export function composeCore({ redis, queueConnection, settings, log }: CoreDepen
     queue.on('error', (error) => log.warn({ err: error.message }, 'queue connection'));
   const drainer = createDrainer({ boards: plain, queues, factsOf, log });
   const ending = new AbortController();
-  const sweeping = createSweeper({ boards: plain, queues, drainer, factsOf, settings, log }).run(
-    ending.signal,
-  );
+  const sweeping = Promise.all([
+    createSweeper({ boards: plain, queues, drainer, factsOf, settings, log }).run(ending.signal),
+    createArtifactSweeper({ boards: plain, artifacts, log }).run(ending.signal),
+  ]);
   return {
-    boards: drainAfter(plain, drainer),
+    boards: pausesPublished(drainAfter(plain, drainer), redis, settings.prefix),
     queues,
     drainer,
     factsOf,
+    artifacts,
     async close() {
       ending.abort();
       await sweeping;

@@ -11,15 +11,21 @@ import {
   type ResultLine,
   type TaskListQuery,
 } from '@crewboard/contracts';
+import type { ArtifactStore } from '@crewboard/tools';
+import { artifactService } from './artifacts/artifact-service.ts';
 import { cancelPublisher } from './cancel-channel.ts';
+import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
+import { refuseUnfitCommands } from './command-tasks.ts';
 import { createdByKey } from './created.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
 import { holderService } from './holder-service.ts';
-import { jobView, spendOf } from './job-view.ts';
+import { jobService } from './job-service.ts';
+import { spendOf } from './job-view.ts';
+import { jobViews } from './job-views.ts';
 import { refuseLaterTaskFields } from './later.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personRequest } from './person-request.ts';
@@ -28,6 +34,7 @@ import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { createSubmitJob } from './submit-job.ts';
 import { visibleJob } from './visible-job.ts';
+import { type IsServed, servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 const EVENTS_DEFAULT = 100;
@@ -37,16 +44,21 @@ export interface ServiceDependencies {
   redis: RedisClient;
   hub: EventHub;
   settings: Settings;
+  artifacts: ArtifactStore;
 }
 
+type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
+
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings }: ServiceDependencies) {
+function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, isServed: IsServed) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
+  const { view, views } = jobViews(isServed);
   return {
-    submitJob: createSubmitJob({ boards, settings }),
+    submitJob: createSubmitJob({ boards, settings, checkRules }),
+    ...jobService({ boards, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
-      return jobView(await visibleJob(boards, scope, jobId));
+      return view(await visibleJob(boards, scope, jobId));
     },
 
     async listJobs(
@@ -57,7 +69,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
       const states = await Promise.all(
         ids.slice(0, limit).map((id) => boards.job(id).catch(() => undefined)),
       );
-      const jobs = states.filter((state) => state !== undefined).map(jobView);
+      const jobs = await views(states.filter((state) => state !== undefined));
       return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
     },
 
@@ -68,7 +80,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
       if (await boards.cancelJob(jobId, `user:${scope.caller}`, why, request)) {
         await publishCancel(jobId);
       }
-      return jobView(await boards.job(jobId));
+      return view(await boards.job(jobId));
     },
 
     async getResult(scope: Scope, jobId: string): Promise<JobResult> {
@@ -99,7 +111,7 @@ function jobCalls({ boards, redis, settings }: ServiceDependencies) {
 }
 
 /** Everything about a job's tasks. */
-function taskCalls({ boards, settings }: ServiceDependencies) {
+function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
   return {
     async listTasks(scope: Scope, jobId: string, query: TaskListQuery) {
       await visibleJob(boards, scope, jobId);
@@ -124,13 +136,17 @@ function taskCalls({ boards, settings }: ServiceDependencies) {
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
       for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
+      refuseUnfitCommands(
+        { tasks },
+        { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
+      );
+      await checkRules.refuseUnfitTasks(tasks, spec);
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');
       const by: Actor = { kind: 'user', id: scope.caller };
       const added = await boards.add(jobId, {
         tasks,
         by,
-        maxAttempts: spec.limits.maxAttempts,
         ...personRequest(idempotencyKey, 'add', tasks),
       });
       return { created: createdByKey(tasks, added), tasks: added };
@@ -194,14 +210,23 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
-  const { boards, redis, settings } = dependencies;
+  const { boards, redis, settings, artifacts } = dependencies;
+  const isServed = servedProviders(redis, settings.prefix);
+  const checkRules = createCheckRules(settings.commands);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
-    ...jobCalls(dependencies),
-    ...taskCalls(dependencies),
+    ...jobCalls({ ...dependencies, checkRules }, isServed),
+    ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
+    ...artifactService({ boards, artifacts }),
     ...claimService(holders),
     ...holderService(holders),
-    ...personService({ boards, settings, publishCancel: cancelPublisher(redis, settings.prefix) }),
+    ...personService({
+      boards,
+      settings,
+      checkRules,
+      isServed,
+      publishCancel: cancelPublisher(redis, settings.prefix),
+    }),
   };
 }

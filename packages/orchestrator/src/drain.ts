@@ -1,7 +1,8 @@
 import type { Boards, OutboxEntry } from '@crewboard/board';
-import type { JobFacts } from './job-facts.ts';
+import { enqueuePerTick } from './enqueue.ts';
+import type { FactsOf } from './job-facts.ts';
 import type { Log } from './log.ts';
-import { type Delivery, type Queues, queueJobId } from './queues.ts';
+import type { Delivery, Queues } from './queues.ts';
 
 /** Entries that one round reads at most; rounds follow until the outbox is empty. */
 const ROUND_MOST = 500;
@@ -19,34 +20,39 @@ export interface Drainer {
 interface DrainDependencies {
   boards: Boards;
   queues: Queues;
-  factsOf: (jobId: string) => Promise<JobFacts>;
+  factsOf: FactsOf;
   log: Log;
+}
+
+function deliveryOf(
+  jobId: string,
+  { kind, taskId, attempt }: Pick<OutboxEntry, 'kind' | 'taskId' | 'attempt'>,
+): Delivery {
+  return { v: 1, jobId, taskId, attempt, ...(kind === 'checks' ? { work: kind } : {}) };
 }
 
 /** Makes the drainer of a process. Two processes may drain one board at once: every entry is harmless twice. */
 export function createDrainer({ boards, queues, factsOf, log }: DrainDependencies): Drainer {
+  const enqueue = enqueuePerTick(queues);
   const running = new Map<string, Promise<void>>();
   const again = new Set<string>();
 
-  async function enqueue(jobId: string, entries: readonly OutboxEntry[]): Promise<void> {
+  async function enqueueAll(jobId: string, entries: readonly OutboxEntry[]): Promise<void> {
     if (entries.length === 0) return;
     const { spec, lead } = await factsOf(jobId);
     for (const role of ['lead', 'tasks'] as const) {
-      const jobs = entries
+      const tasks = entries
         .filter((entry) => (entry.taskId === lead) === (role === 'lead'))
-        .map((entry) => {
-          const data: Delivery = { v: 1, jobId, taskId: entry.taskId, attempt: entry.attempt };
-          return { name: role, data, opts: { jobId: queueJobId(entry.taskId, entry.dispatch) } };
-        });
-      if (jobs.length > 0) await queues[spec.provider][role].addBulk(jobs);
+        .map(({ dispatch, rank, ...entry }) => ({ ...deliveryOf(jobId, entry), dispatch, rank }));
+      if (tasks.length > 0) await enqueue(spec.provider, role, tasks);
     }
   }
 
   async function round(jobId: string): Promise<number> {
     const entries = await boards.readOutbox(jobId, ROUND_MOST);
-    await enqueue(
+    await enqueueAll(
       jobId,
-      entries.filter((entry) => entry.kind === 'enqueue'),
+      entries.filter((entry) => entry.kind === 'enqueue' || entry.kind === 'checks'),
     );
     for (const entry of entries) await boards.carryOut(jobId, entry);
     await boards.removeFromOutbox(
@@ -105,7 +111,9 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     resolve: then(boards.resolve, first),
     resumeJob: then(boards.resumeJob, first),
     endChecks: then(boards.endChecks, first),
+    releaseChecks: then(boards.releaseChecks, ofHold),
     flip: then(boards.flip, first),
+    editJob: then(boards.editJob, ({ id }) => id),
     claim: then(boards.claim, first),
     cancelJob: then(boards.cancelJob, first),
     submit: then(boards.submit, ofHold),
@@ -116,5 +124,6 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     park: then(boards.park, ofHold),
     waitForNews: then(boards.waitForNews, ofHold),
     finishJob: then(boards.finishJob, ofHold),
+    wakeParked: then(boards.wakeParked, first),
   };
 }

@@ -10,7 +10,7 @@ import { findTask } from './find-task.ts';
 import type { LoopGuard } from './loop-guard.ts';
 import type { HolderCalls, Scope } from './service.ts';
 import type { Settings } from './settings.ts';
-import { nextAfterSubmit, refuseUnfitSubmission } from './submission.ts';
+import { nextFromOutside, refuseUnfitSubmission } from './submission.ts';
 import { visibleJob } from './visible-job.ts';
 
 export interface HolderDependencies {
@@ -126,11 +126,11 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
 
     submitTask: (scope, jobId, taskId, call) =>
       change(scope, jobId, taskId, 'submit', call, async ({ task, hold, name }) => {
-        const { version, summary, output, evidence = [], artifacts = [] } = call;
+        const { version, summary, output, evidence = [], artifacts } = call;
         // Of another version nothing is known here, and the board refuses it.
-        if (task.version === version) refuseUnfitSubmission(task, { artifacts, evidence });
+        if (task.version === version) refuseUnfitSubmission(task, evidence);
         const result = { summary, output, artifacts, evidence };
-        await boards.submit(hold, name, version, result, nextAfterSubmit(task.policy));
+        await boards.submit(hold, name, version, result, nextFromOutside(task));
       }),
 
     blockTask: (scope, jobId, taskId, call) =>

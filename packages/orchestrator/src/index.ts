@@ -1,3 +1,8 @@
+export { resolveCommandsMode } from '@crewboard/tools';
+export {
+  ARTIFACT_ORPHAN_MS,
+  createArtifactSweeper,
+} from './artifacts/sweep-artifacts.ts';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { type Core, composeCore } from './core.ts';
@@ -6,16 +11,23 @@ export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, type EventHub } from './event-hub.ts';
 export type { Log } from './log.ts';
+export { followPauses } from './pause-channel.ts';
+export { createGovernor, type Governor } from './provider/governor.ts';
 export { allQueues, type Queues } from './queues.ts';
 export { modelCalls } from './run-agent-for.ts';
 export type {
+  ArtifactCalls,
   ClaimCalls,
   FollowItem,
   HolderCalls,
+  JobCalls,
+  OpenArtifact,
   PersonCalls,
   Scope,
   Service,
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
-export { startQueueWorkers } from './workers.ts';
+export { createJobTools, type WorkTools } from './work-tools.ts';
+export { announceWorker } from './worker-registry.ts';
+export { servedQueues, startQueueWorkers } from './workers.ts';

@@ -23,8 +23,8 @@ export function spendOf(state: JobState): Spend {
 }
 
 /** What a job that can't go on by itself waits for; undefined when that is not people. */
-function peopleReason({ counts, movesByItself, endedAt }: JobState): string | undefined {
-  if (movesByItself || endedAt > 0) return undefined;
+function peopleReason({ counts, movesByItself, status, endedAt }: JobState): string | undefined {
+  if (movesByItself || endedAt > 0 || status === 'accepting') return undefined;
   // What agents do is none of these: then it would move by itself.
   const waiting = [
     [counts.blocked, 'blocked'],
@@ -35,13 +35,21 @@ function peopleReason({ counts, movesByItself, endedAt }: JobState): string | un
   return waiting.length === 0 ? undefined : `people: ${waiting.join(', ')}`;
 }
 
-function reasonOf(state: JobState): string | undefined {
+function reasonOf(state: JobState, served: boolean): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
-  return state.reason === '' ? peopleReason(state) : state.reason;
+  if (state.reason !== '') return state.reason;
+  if (state.endedAt === 0 && state.modelDown !== undefined) return state.modelDown;
+  if (waitsForWorker(state) && !served) return 'provider: no worker';
+  return peopleReason(state);
 }
 
-/** The public job of one consistent read. */
-export function jobView(state: JobState): Job {
+/** True when something of the job can be done now, and only by one of our workers. */
+export function waitsForWorker(state: JobState): boolean {
+  return state.queued && state.endedAt === 0 && !state.cancelling && state.pauses.length === 0;
+}
+
+/** The public job of one consistent read. `served`: some worker takes the tasks of its provider. */
+export function jobView(state: JobState, served: boolean): Job {
   const { spec } = state;
   return withoutAbsent({
     id: spec.id,
@@ -49,7 +57,7 @@ export function jobView(state: JobState): Job {
     title: spec.title,
     goal: spec.goal,
     status: state.status,
-    statusReason: reasonOf(state),
+    statusReason: reasonOf(state, served),
     pauses: state.pauses,
     version: state.version,
     counts: state.counts,

@@ -15,10 +15,14 @@ export interface LeaseKeeper {
   /** Aborts when the holder must stop; a new one stands here after a fence was lifted. */
   readonly signal: AbortSignal;
   readonly stopped: LeaseStop | undefined;
+  /** The job is paused, as far as is known: by the last heartbeat, or by news since. */
+  readonly paused: boolean;
   /** After a fence: resolves true once a heartbeat was answered (the token is still current), false when it is lost. */
   untilSafe(signal: AbortSignal): Promise<boolean>;
   /** Stops because of news from elsewhere, such as a cancel over pub/sub. */
   stop(why: LeaseStop): void;
+  /** Takes the job for paused because of news from elsewhere, until a later heartbeat says otherwise. */
+  pause(): void;
   /** Ends the heartbeats. */
   close(): void;
 }
@@ -44,6 +48,8 @@ export function keepLease(
   let controller = new AbortController();
   let stopped: LeaseStop | undefined;
   let confirmedAt = claimSentAt;
+  let paused = false;
+  let pausedAt = Number.NEGATIVE_INFINITY;
   const isStale = () => performance.now() > confirmedAt + leaseMs * (1 - MARGIN_SHARE);
   let beating = false;
   const waiting = new Set<(safe: boolean) => void>();
@@ -61,8 +67,9 @@ export function keepLease(
     beating = true;
     const sentAt = performance.now();
     try {
-      const { cancelling } = await boards.heartbeat(hold, leaseMs);
+      const { cancelling, paused: isPaused } = await boards.heartbeat(hold, leaseMs);
       confirmedAt = sentAt;
+      if (sentAt > pausedAt) paused = isPaused;
       if (cancelling) stop('cancelled');
       // An answer to a heartbeat that hung for long proves nothing about now: the next one will.
       else if (isStale()) setImmediate(() => void beat());
@@ -91,6 +98,9 @@ export function keepLease(
     get stopped() {
       return stopped;
     },
+    get paused() {
+      return paused;
+    },
     async untilSafe(signal) {
       if (stopped !== 'fenced') return stopped === undefined;
       let giveUp = () => {};
@@ -109,6 +119,10 @@ export function keepLease(
       return true;
     },
     stop,
+    pause() {
+      paused = true;
+      pausedAt = performance.now();
+    },
     close() {
       clearInterval(beats);
       clearInterval(checks);

@@ -13,6 +13,8 @@ import {
   transcriptPage,
 } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
+import type { CheckRules } from './checks/check-rules.ts';
+import { isAboutCommand, refuseUnfitCommand } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { refuseLaterTaskFields } from './later.ts';
@@ -22,13 +24,16 @@ import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
 import { warningsOf } from './warnings.ts';
 import { createWhy } from './why.ts';
+import type { IsServed } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 
 interface PersonDependencies {
   boards: Boards;
   settings: Settings;
+  checkRules: CheckRules;
   publishCancel: PublishCancel;
+  isServed: IsServed;
 }
 
 const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
@@ -44,8 +49,14 @@ function refuseLead(task: Task, action: string): void {
 }
 
 /** What people do with tasks; see PersonCalls. */
-export function personService({ boards, settings, publishCancel }: PersonDependencies): PersonCalls {
-  const whyOf = createWhy(boards);
+export function personService({
+  boards,
+  settings,
+  checkRules,
+  publishCancel,
+  isServed,
+}: PersonDependencies): PersonCalls {
+  const whyOf = createWhy(boards, isServed);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
     const state = await visibleJob(boards, scope, jobId);
@@ -58,8 +69,7 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
     changes: Pick<ChangeInput, 'edits' | 'cancels' | 'reopens'>,
     request: { request?: PersonRequest } = {},
   ) {
-    const { maxAttempts } = spec.limits;
-    return boards.change(spec.id, { ...changes, by: userOf(scope), maxAttempts, ...request });
+    return boards.change(spec.id, { ...changes, by: userOf(scope), ...request });
   }
 
   /** The task after a change that left it open, with what that means for it. */
@@ -73,6 +83,14 @@ export function personService({ boards, settings, publishCancel }: PersonDepende
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'edit');
       refuseLaterTaskFields(patch, 'the task');
+      if (isAboutCommand(patch)) {
+        refuseUnfitCommand({ ...task, ...patch }, 'the task', {
+          commands: settings.commands,
+          hasWorkspace: state.spec.workspace !== undefined,
+        });
+      }
+      // Of another version nothing is known here, and the board refuses it.
+      if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
       await change(scope, state, { edits: [{ taskId, version, patch }] });

@@ -9,6 +9,8 @@ export const Delivery = z.strictObject({
   jobId: JobId,
   taskId: TaskId,
   attempt: z.number().int().nonnegative(),
+  /** Of a submitted task: its checks are to be run. */
+  work: z.literal('checks').optional(),
 });
 export type Delivery = z.infer<typeof Delivery>;
 

@@ -1,6 +1,6 @@
 import { type AgentOptions, createModelCall, type ModelCall, runAgent } from '@crewboard/agent';
-import { CrewboardError, type JobSpec, type Tool } from '@crewboard/contracts';
-import { createFileTools, openWorkspace } from '@crewboard/tools';
+import { CrewboardError, type JobSpec } from '@crewboard/contracts';
+import type { LeaseKeeper } from './lease.ts';
 import type { Log } from './log.ts';
 import type { Provider, Settings } from './settings.ts';
 
@@ -22,28 +22,27 @@ export function modelCalls(settings: Settings): (provider: Provider) => ModelCal
   };
 }
 
-/** The file tools that a job allows, confined to its workspace; none without one. */
-export async function workTools(spec: JobSpec, settings: Settings): Promise<Tool[]> {
-  if (spec.workspace === undefined) return [];
-  const workspace = await openWorkspace({ root: spec.workspace.path, deniedPaths: [settings.dataDir] });
-  return createFileTools(workspace, spec.tools);
-}
-
-/** The limits of one attempt: those of its task before those of the job. */
+/** The limits of one attempt: those of its task before those of the job. `usedMs`: time that it was at work already. */
 export function limitsFor(
   spec: JobSpec,
   task: { limits?: { maxTurns?: number | undefined; timeoutMs?: number | undefined } | undefined },
   settings: Settings,
+  usedMs = 0,
 ): AgentOptions['limits'] {
   return {
     maxTurns: task.limits?.maxTurns ?? spec.limits.maxTurns,
-    timeoutMs: task.limits?.timeoutMs ?? spec.limits.taskTimeoutMs,
+    timeoutMs: Math.max(1, (task.limits?.timeoutMs ?? spec.limits.taskTimeoutMs) - usedMs),
     toolTimeoutMs: TOOL_TIMEOUT_MS,
     parallelTools: PARALLEL_TOOLS,
     modelTries: settings.modelTries,
     modelRetryMs: settings.modelRetryMs,
     maxResultChars: RESULT_CHARS,
   };
+}
+
+/** What a run is told by its lease: to park once the job is paused. */
+export function parkAskedBy(lease: Pick<LeaseKeeper, 'paused'>): () => string | undefined {
+  return () => (lease.paused ? 'the job is paused' : undefined);
 }
 
 /** Runs the agent and logs what happens by the way. */

@@ -1,5 +1,9 @@
+import type { Readable } from 'node:stream';
 import type {
   AddTasksAnswer,
+  Artifact,
+  ArtifactList,
+  ArtifactListQuery,
   AttemptList,
   AttemptListQuery,
   BlockBody,
@@ -9,6 +13,7 @@ import type {
   ClaimAnswer,
   ClaimBody,
   EditBody,
+  EditJobBody,
   EventList,
   FailBody,
   HeartbeatAnswer,
@@ -69,6 +74,18 @@ export interface HolderCalls {
   releaseTask: HolderCall<ReleaseBody>;
 }
 
+/** What people do with a job as a whole. Each answers the job as it is then. */
+export interface JobCalls {
+  /** Pauses the job for people (`user`); one that is paused so already stays as it is. Errors: `terminal`. */
+  pauseJob(scope: Scope, jobId: string, reason?: string): Promise<Job>;
+  /** Lifts all causes of the pause. Errors: `terminal`. */
+  resumeJob(scope: Scope, jobId: string, reason?: string): Promise<Job>;
+  /** New limits, at the version of the job that was seen. Errors: `stale_version`, `terminal`. */
+  editJob(scope: Scope, jobId: string, body: EditJobBody): Promise<Job>;
+  /** Starts a job that is held; one that was started stays as it is. */
+  startJob(scope: Scope, jobId: string): Promise<Job>;
+}
+
 /** What a person decides about a task that waits for it. `text`: the answer or feedback for the next attempt. */
 export interface TaskDecision {
   decision: 'unblock' | 'approve' | 'reject';
@@ -117,11 +134,25 @@ export interface PersonCalls {
   explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
 }
 
+/** Files of a job: stored whole, shown under their path once the submit of their task was accepted. */
+export interface ArtifactCalls {
+  /** A page of what shows under a path, in the order in which it came to. */
+  listArtifacts(scope: Scope, jobId: string, query: ArtifactListQuery): Promise<ArtifactList>;
+  /** An artifact by its ref, or by the path under which it shows. Errors: `not_found`. */
+  findArtifact(scope: Scope, jobId: string, name: string): Promise<OpenArtifact>;
+}
+
+export interface OpenArtifact {
+  artifact: Artifact;
+  /** Opens the content, or a part that lies in it; to be read to its end or destroyed. Errors: `not_found`. */
+  read(range?: { offset: number; bytes: number }): Promise<Readable>;
+}
+
 /**
  * Everything that the HTTP API can ask of the orchestrator. Each method throws CrewboardError with a code of
  * DESIGN section 4; bodies are already parsed by their contracts schema. A task ID of another shape is `not_found`.
  */
-export interface Service extends ClaimCalls, HolderCalls, PersonCalls {
+export interface Service extends ClaimCalls, HolderCalls, PersonCalls, JobCalls, ArtifactCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;

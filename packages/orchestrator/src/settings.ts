@@ -1,5 +1,5 @@
 import { delimiter, resolve } from 'node:path';
-import { CrewboardError, type Environment, type NewTask } from '@crewboard/contracts';
+import { type CommandsMode, CrewboardError, type Environment, type NewTask } from '@crewboard/contracts';
 
 /** Where model calls of a job go; fixed at its submission. */
 export type Provider = 'anthropic' | 'simulated';
@@ -33,14 +33,23 @@ export interface Settings {
   workspaceRoots: string[];
   /** The data folder: never shown to agents. */
   dataDir: string;
+  /** How this process runs commands, or lets others run them. */
+  commands: CommandsMode;
   providers: Partial<Record<Provider, ProviderAccess>>;
 }
 
 const ANTHROPIC_URL = 'https://api.anthropic.com';
 const SWEEP_INTERVAL_MS = 500;
 
-/** Settings of a process from its parsed environment; relative folders are taken from `cwd`. */
-export function settingsFrom(environment: Environment, cwd: string): Settings {
+/**
+ * Settings of a process from its parsed environment; relative folders are taken from `cwd`. `commands` is how it runs
+ * them: what is possible on the machine was found out before.
+ */
+export function settingsFrom(
+  environment: Environment,
+  cwd: string,
+  commands: CommandsMode = 'off',
+): Settings {
   const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, CREWBOARD_SIMULATED_MODEL_URL } = environment;
   const providers: Settings['providers'] = {};
   if (ANTHROPIC_API_KEY !== undefined || ANTHROPIC_BASE_URL !== undefined) {
@@ -72,6 +81,7 @@ export function settingsFrom(environment: Environment, cwd: string): Settings {
     models: { lead: environment.CREWBOARD_LEAD_MODEL, worker: environment.CREWBOARD_WORKER_MODEL },
     workspaceRoots: roots.map((path) => resolve(cwd, path)),
     dataDir: resolve(cwd, environment.CREWBOARD_DATA_DIR),
+    commands,
     providers,
   };
 }

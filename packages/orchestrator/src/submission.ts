@@ -1,4 +1,5 @@
 import { CrewboardError, type Evidence, type Policy, type Task } from '@crewboard/contracts';
+import { isChecked } from './checks/task-checks.ts';
 
 /** Policy `evidence`: each acceptance item needs a statement or an artifact of its own. */
 function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void {
@@ -28,24 +29,19 @@ function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void 
 }
 
 /**
- * Refuses what can't be submitted for `task`, by agents and over HTTP alike: artifacts, evidence that says nothing
- * about it (`invalid_argument`), acceptance without evidence (`evidence_required`).
+ * Refuses what can't be submitted for `task`, by agents and over HTTP alike: evidence that says nothing about it
+ * (`invalid_argument`), acceptance without evidence (`evidence_required`). That artifacts exist is the board's to say.
  */
-export function refuseUnfitSubmission(
-  task: Task,
-  { artifacts, evidence }: { artifacts: readonly string[]; evidence: readonly Evidence[] },
-): void {
-  if (artifacts.length > 0 || evidence.some((item) => item.kind !== 'statement')) {
-    throw new CrewboardError(
-      'invalid_argument',
-      'artifacts are not supported by this version: put the result into output and evidence of kind "statement". Nothing was changed.',
-    );
-  }
+export function refuseUnfitSubmission(task: Task, evidence: readonly Evidence[]): void {
   refuseMissingEvidence(task, evidence);
 }
 
-/** What a submission does for a task of this policy: complete it, or send it to its checks or its review. */
-export function nextAfterSubmit(policy: Policy): 'complete' | 'checks' | 'review' {
-  if (policy === 'approved') return 'review';
-  return policy === 'checked' ? 'checks' : 'complete';
+/** What a submission does that has no checks, or has passed them: complete the task, or send it to its review. */
+export function nextAfterSubmit(policy: Policy): 'complete' | 'review' {
+  return policy === 'approved' ? 'review' : 'complete';
+}
+
+/** What a submission from outside does, whose checks a worker runs. */
+export function nextFromOutside(task: Task): 'complete' | 'checks' | 'review' {
+  return isChecked(task) ? 'checks' : nextAfterSubmit(task.policy);
 }

@@ -13,6 +13,8 @@ import {
   type SubmitAnswer,
   type WorkToolName,
 } from '@crewboard/contracts';
+import type { CheckRules } from './checks/check-rules.ts';
+import { refuseUnfitCommands } from './command-tasks.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
 import type { Scope } from './service.ts';
@@ -29,6 +31,7 @@ const REPEAT_POLL_MS = 50;
 interface SubmitDependencies {
   boards: Boards;
   settings: Settings;
+  checkRules: CheckRules;
 }
 
 function projectOf(scope: Scope, body: JobBody): string {
@@ -79,9 +82,14 @@ async function specOf(
   scope: Scope,
   body: JobBody,
   jobId: string,
-  settings: Settings,
+  { settings, checkRules }: SubmitDependencies,
 ): Promise<JobSpec> {
   refuseLaterJobFields(body);
+  checkRules.refuseUnfitJob(body);
+  refuseUnfitCommands(
+    { tools: body.tools, tasks: body.tasks ?? [] },
+    { commands: settings.commands, hasWorkspace: body.workspace !== undefined },
+  );
   const limits = limitsOf(body);
   const provider = defaultProvider(settings);
   if (provider === undefined && (body.goal !== undefined || needsModel(body.tasks ?? []))) {
@@ -100,6 +108,7 @@ async function specOf(
       },
     );
   }
+  await checkRules.refuseUnfitTasks(body.tasks ?? [], { workspace });
   return {
     v: 1,
     id: jobId,
@@ -116,6 +125,7 @@ async function specOf(
     tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
     // A job that is all for people and programs outside calls none.
     provider: provider ?? 'anthropic',
+    ...(body.outputSchema === undefined ? {} : { outputSchema: body.outputSchema }),
     ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
     createdBy: scope.caller,
   };
@@ -128,19 +138,20 @@ async function specOf(
  * Errors: `invalid_argument`, `forbidden`, `limit_exceeded`, `dependency_cycle`, `unknown_dependency`,
  * `duplicate_key`, `idempotency_mismatch`, `unavailable`. Each leaves nothing stored.
  */
-export function createSubmitJob({ boards, settings }: SubmitDependencies) {
+export function createSubmitJob(dependencies: SubmitDependencies) {
+  const { boards, settings } = dependencies;
+
   async function fill(spec: JobSpec, body: JobBody, by: Actor, token: string): Promise<SubmitAnswer> {
     await boards.index.addLive(spec.id);
     const lead = body.goal === undefined ? {} : { lead: { title: spec.title, instructions: body.goal, by } };
     const { createdAt } = await boards.create(spec, {
       coalesceMs: settings.coalesceMs,
-      hold: false,
+      hold: body.hold === true,
       fill: token,
       ...lead,
     });
     if (body.tasks !== undefined) {
-      const { maxAttempts } = spec.limits;
-      await boards.stage(spec.id, { tasks: body.tasks, by, maxAttempts, fill: token });
+      await boards.stage(spec.id, { tasks: body.tasks, by, fill: token });
     }
     await boards.flip(spec.id, by, token);
     // Again, in case a sweep took the job for gone before its board was there.
@@ -149,11 +160,11 @@ export function createSubmitJob({ boards, settings }: SubmitDependencies) {
     return answerFor(spec.id, body);
   }
 
-  /** What is there of a job: its answer once flipped, a board that is being filled, or nothing. */
+  /** What is there of a job: its answer once filled, a board that is being filled, or nothing. */
   async function stateOf(jobId: string, body: JobBody): Promise<SubmitAnswer | 'accepting' | 'absent'> {
     try {
       const state = await boards.job(jobId);
-      return state.status === 'accepting' ? 'accepting' : answerFor(jobId, body);
+      return state.status === 'accepting' && !state.held ? 'accepting' : answerFor(jobId, body);
     } catch (error) {
       if (error instanceof CrewboardError && error.code === 'not_found') return 'absent';
       throw error;
@@ -196,7 +207,7 @@ export function createSubmitJob({ boards, settings }: SubmitDependencies) {
       const state = await stateOf(earlier.jobId, body);
       if (typeof state === 'object') return state;
     }
-    const spec = await specOf(project, scope, body, newJobId(), settings);
+    const spec = await specOf(project, scope, body, newJobId(), dependencies);
     boards.checkStaged(body.tasks ?? []);
     if (idempotencyKey === undefined) return fill(spec, body, by, newSecret());
     const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, spec.id);
@@ -206,7 +217,8 @@ export function createSubmitJob({ boards, settings }: SubmitDependencies) {
 }
 
 /** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, { goal, tasks }: JobBody): SubmitAnswer {
+function answerFor(jobId: string, { goal, tasks, hold }: JobBody): SubmitAnswer {
+  if (hold) return { id: jobId, status: 'accepting', links: linksOf(jobId) };
   const status = goal !== undefined && tasks === undefined ? 'planning' : 'running';
   return { id: jobId, status, links: linksOf(jobId) };
 }

@@ -1,7 +1,7 @@
 import type { Boards, Sweep } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
 import type { Drainer } from './drain.ts';
-import type { JobFacts } from './job-facts.ts';
+import type { FactsOf } from './job-facts.ts';
 import { pause } from './lease.ts';
 import type { Log } from './log.ts';
 import { type Delivery, type Queues, queueJobId } from './queues.ts';
@@ -16,7 +16,7 @@ interface SweepDependencies {
   boards: Boards;
   queues: Queues;
   drainer: Drainer;
-  factsOf: (jobId: string) => Promise<JobFacts>;
+  factsOf: FactsOf;
   settings: Settings;
   log: Log;
 }
@@ -28,6 +28,7 @@ interface SweepDependencies {
  * - expired leases, due times: one script each, which looks at the state again;
  * - tasks that wait in the queue too long: the queue job is looked up by its ID and added only when it is absent, and
  *   a second delivery loses the claim;
+ * - checks that no runner has, in the same way: a second delivery finds that another runner has them;
  * - submits that crashed before their flip: deleting what is gone deletes nothing;
  * - ended jobs in the live index: removing twice removes once.
  */
@@ -46,12 +47,13 @@ export function createSweeper(dependencies: SweepDependencies) {
     if (sweep.kind === 'none' && (await boards.index.liveSince(jobId)) > UNFLIPPED_MS)
       await removeLive(jobId);
     if (sweep.kind !== 'swept') return;
-    if (sweep.status === 'accepting') {
-      if (!sweep.hold && sweep.ageMs > UNFLIPPED_MS) await removeUnflipped(jobId);
+    if (!sweep.filled) {
+      if (sweep.ageMs > UNFLIPPED_MS) await removeUnflipped(jobId);
       return;
     }
     await ensureListed(jobId);
     for (const stale of sweep.stale) await requeue(jobId, stale);
+    for (const review of sweep.reviews) await requeue(jobId, review, { work: 'checks' });
     if (sweep.outbox > 0) await drainer.drain(jobId);
     else if (sweep.ended) await removeLive(jobId);
   }
@@ -80,7 +82,11 @@ export function createSweeper(dependencies: SweepDependencies) {
 
   type Stale = Extract<Sweep, { kind: 'swept' }>['stale'][number];
 
-  async function requeue(jobId: string, { taskId, attempt, dispatch }: Stale): Promise<void> {
+  async function requeue(
+    jobId: string,
+    { taskId, attempt, dispatch }: Stale,
+    work: Pick<Delivery, 'work'> = {},
+  ): Promise<void> {
     const { spec, lead } = await factsOf(jobId);
     const role = taskId === lead ? 'lead' : 'tasks';
     const queue = dependencies.queues[spec.provider][role];
@@ -88,12 +94,12 @@ export function createSweeper(dependencies: SweepDependencies) {
     const job = await queue.getJob(id);
     const state = job === undefined ? 'absent' : await job.getState();
     if (['waiting', 'prioritized', 'delayed'].includes(state)) return;
-    const data: Delivery = { v: 1, jobId, taskId, attempt };
+    const data: Delivery = { v: 1, jobId, taskId, attempt, ...work };
     // Taken by a worker that died before its claim: BullMQ would bring it back after a minute, a second job does now.
     const again = state === 'active' ? `${id}-again` : id;
     if (state === 'failed' || state === 'completed') await job?.remove().catch(() => {});
     await queue.add(role, data, { jobId: again });
-    log.info({ jobId, taskId, state }, 'a task that was queued and not claimed is queued again');
+    log.info({ jobId, taskId, state }, 'a task that was queued and not taken is queued again');
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { Boards, JobState } from '@crewboard/board';
-import { shownLine, type Task } from '@crewboard/contracts';
+import { isoTime, shownLine, type Task } from '@crewboard/contracts';
+import type { IsServed } from './worker-registry.ts';
 
 /** Of one text of others inside the line, in columns. */
 const QUOTED_MOST = 300;
@@ -24,7 +25,7 @@ export function nameOf(task: Task): string {
  * Makes the function that puts the state of one task into words, as what follows its name: who holds it, what it needs,
  * how it ended.
  */
-export function taskState(boards: Boards) {
+export function taskState(boards: Boards, isServed: IsServed) {
   /** How long ago the holder was heard of: what has run off its lease. */
   async function heardOf(jobId: string, { id, leaseUntil }: Task): Promise<string> {
     if (leaseUntil === undefined) return 'without a lease';
@@ -41,6 +42,20 @@ export function taskState(boards: Boards) {
     return `is held by ${who} (attempt ${task.attempt}, ${await heardOf(jobId, task)})`;
   }
 
+  async function inReview(jobId: string, { id }: Task): Promise<string> {
+    const review = await boards.reviewOf(jobId, id);
+    switch (review.waitsFor) {
+      case 'checks':
+        return `is in review: its checks are run by ${review.runner}, since ${isoTime(review.sinceMs)}`;
+      case 'runner':
+        return `is in review: its checks wait for a runner${because(review.problem)}`;
+      case 'people':
+        return 'is in review: the lead or a person must approve or reject it';
+      case 'nothing':
+        return 'is in review: it has just been decided';
+    }
+  }
+
   async function scheduled(jobId: string, task: Task, at: string): Promise<string> {
     const [last] = task.attempt === 0 ? [] : await boards.attempts(jobId, task.id, task.attempt, 1);
     if (last?.outcome === undefined) return `is scheduled for ${at}`;
@@ -54,6 +69,15 @@ export function taskState(boards: Boards) {
     const { reason, text } = end?.data ?? {};
     const why = [reason, text].find((word) => typeof word === 'string');
     return `was cancelled by ${end?.by.id ?? 'somebody'}${because(typeof why === 'string' ? why : undefined)}`;
+  }
+
+  /** What a ready task of our own waits for. */
+  async function ready({ spec, counts }: JobState): Promise<string> {
+    if (!(await isServed(spec.provider))) {
+      return `is ready, but no worker that can reach its model is running (provider: no worker); start one with \`crewboard worker\``;
+    }
+    const atOnce = spec.allowParallelInProgress ? spec.limits.maxParallel : 1;
+    return `is ready and waits for a free place (${tasksText(counts.in_progress)} in progress, at most ${atOnce} by agents at once)`;
   }
 
   /** What stands in the way of a pending task that waits for no other one. */
@@ -74,9 +98,8 @@ export function taskState(boards: Boards) {
       case 'unreachable':
         return task.number === 0 ? 'waits for news of its board' : 'waits for other tasks';
       default:
-        return task.executor === 'agent' || task.executor === 'command'
-          ? `is ready and waits for a free place (${tasksText(state.counts.in_progress)} in progress, at most ${state.spec.limits.maxParallel} by agents at once)`
-          : `is ready and waits for ${task.executor === 'human' ? 'a person' : 'an external holder'} to claim it`;
+        if (task.executor === 'agent' || task.executor === 'command') return ready(state);
+        return `is ready and waits for ${task.executor === 'human' ? 'a person' : 'an external holder'} to claim it`;
     }
   }
 
@@ -86,9 +109,7 @@ export function taskState(boards: Boards) {
       case 'in_progress':
         return heldBy(jobId, task);
       case 'in_review':
-        return task.policy === 'approved'
-          ? 'is in review: the lead or a person must approve or reject it'
-          : 'is in review: its checks run';
+        return inReview(jobId, task);
       case 'blocked':
         return `is blocked (${task.block?.kind})${because(task.block?.reason)}${
           task.block?.question === undefined

@@ -2,14 +2,14 @@ import type { Boards, JobState } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
 import type { Scope } from './service.ts';
 
-/** The job as `scope` may see it. A foreign or unflipped one is `not_found`, in the same words as one that never was. */
+/** The job as `scope` may see it. A foreign one, or one whose submit is not finished, is `not_found`, in the same words as one that never was. */
 export async function visibleJob(boards: Boards, scope: Scope, jobId: string): Promise<JobState> {
   const state = await boards.job(jobId).catch((error: unknown) => {
     if (error instanceof CrewboardError && error.code === 'not_found') return undefined;
     throw error;
   });
   const isOwn = scope.project === '*' || scope.project === state?.spec.project;
-  if (state !== undefined && isOwn && state.status !== 'accepting') return state;
+  if (state !== undefined && isOwn && (state.status !== 'accepting' || state.held)) return state;
   throw new CrewboardError('not_found', `no such job ${jobId}. Nothing was changed.`, {
     next: 'GET /v1/jobs',
   });

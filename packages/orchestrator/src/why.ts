@@ -2,6 +2,7 @@ import { type Boards, type JobState, withoutAbsent } from '@crewboard/board';
 import { isEnded, isTerminal, type Task, type Why } from '@crewboard/contracts';
 import { isBehindOthers, isLost, rootsOf } from './roots.ts';
 import { nameOf, taskState } from './task-state.ts';
+import type { IsServed } from './worker-registry.ts';
 
 /** Tasks that an answer names. */
 const NAMED_MOST = 20;
@@ -10,8 +11,8 @@ const NAMED_MOST = 20;
  * Says why a task is where it is, in one line and as data: what it waits for up to the root of the chain, who holds it,
  * what it needs, how it ended. Reads one after the other, so on a busy board the parts may be of different moments.
  */
-export function createWhy(boards: Boards) {
-  const stateOf = taskState(boards);
+export function createWhy(boards: Boards, isServed: IsServed) {
+  const stateOf = taskState(boards, isServed);
 
   /** Of a task that waits for others: the roots of what is above it, worst first, and what stands between. */
   async function behind(state: JobState, task: Task): Promise<{ text: string; tasks: Task[] }> {
@@ -40,8 +41,7 @@ export function createWhy(boards: Boards) {
     if (!isReady || state.spec.allowParallelInProgress) return undefined;
     const { tasks } = await boards.page(state.spec.id, { status: 'in_progress', after: 0, limit: 1 });
     const [running] = tasks;
-    if (running === undefined)
-      return { text: 'is ready and waits for its turn: this job runs one task at a time', tasks };
+    if (running === undefined) return undefined;
     const said = `${nameOf(running)}, which ${await stateOf(state, running)}`;
     return { text: `waits for its turn: this job runs one task at a time, now ${said}`, tasks };
   }

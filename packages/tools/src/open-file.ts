@@ -1,5 +1,6 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CrewboardError } from '@crewboard/contracts';
 import { type Location, locate } from './locate.ts';
 import { isInside } from './paths.ts';
@@ -103,11 +104,31 @@ export async function readLocated(workspace: Workspace, found: Found, signal: Ab
   mustBeFile(found.path, found.stats);
   const handle = await openLocated(workspace, found);
   try {
-    const stats = await handle.stat();
-    mustBeFile(found.path, stats);
-    const bytes = stats.size > MAX_FILE_BYTES ? undefined : await readBounded(handle, stats.size, signal);
-    if (bytes === undefined) throw tooLarge(found.path);
-    return bytes;
+    return await readOpened(handle, found.path, signal);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readOpened(handle: FileHandle, path: string, signal: AbortSignal): Promise<Buffer> {
+  const stats = await handle.stat();
+  mustBeFile(path, stats);
+  const bytes = stats.size > MAX_FILE_BYTES ? undefined : await readBounded(handle, stats.size, signal);
+  if (bytes === undefined) throw tooLarge(path);
+  return bytes;
+}
+
+/**
+ * Reads the file `name` of a folder that is held open, as `folder` names it to system calls; `path` is for people.
+ * Throws what {@link readLocated} throws about the file itself.
+ */
+export async function readHeld(
+  { folder, name, path }: { folder: string; name: string; path: string },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const handle = await open(join(folder, name), OPEN_FLAGS);
+  try {
+    return await readOpened(handle, path, signal);
   } finally {
     await handle.close();
   }

@@ -74,7 +74,12 @@ export function createReadFileTool(workspace: Workspace): Tool<z.infer<typeof Re
       }
       const page = pageOf(decoded.text, offset, limit);
       const content = decoded.text.slice(page.start, page.end);
-      return { content: `${header(location.path, page, decoded, bytes.length)}\n${content}` };
+      const isExact = decoded.invalid === 0 && decoded.nuls === 0;
+      return {
+        content: `${header(location.path, page, decoded, bytes.length)}\n${content}`,
+        // What can't be shown as it is can be had as it is.
+        ...(isExact ? {} : { whole: { content: bytes, path: location.path } }),
+      };
     },
   };
 }

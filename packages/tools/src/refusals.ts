@@ -5,7 +5,7 @@ import { shownName } from './text.ts';
 
 const LIST = 'list_files {"glob": "**/*"}';
 
-/** The refusal for a location that can't be read. `nearest` are paths that a misspelt one may have meant. */
+/** The refusal for a location that can't be used. `nearest` are paths that a misspelt one may have meant. */
 export function refusal(
   location: Exclude<Location, { kind: 'found' }>,
   nearest: readonly string[] = [],
@@ -15,13 +15,13 @@ export function refusal(
     case 'outside':
       return new CrewboardError(
         'forbidden',
-        `${name} leaves the workspace: only files in it can be read. Use a path relative to its root.`,
+        `${name} leaves the workspace: only files in it can be used. Use a path relative to its root.`,
         { next: LIST },
       );
     case 'denied':
       return new CrewboardError(
         'forbidden',
-        `${name} is closed to agents: secrets, .git and the data folder are never read. Go on without it.`,
+        `${name} is closed to agents: secrets, .git and the data folder are never shown or changed. Go on without it.`,
         { next: LIST },
       );
     case 'unreadable':
@@ -51,7 +51,7 @@ export function notAFile(path: string, kind: 'folder' | 'special'): CrewboardErr
     );
   }
   const glob = path === '.' ? '**/*' : `${escapeGlob(path.toWellFormed())}/**/*`;
-  return new CrewboardError('invalid_argument', `${name} is a folder: read the files in it one by one.`, {
+  return new CrewboardError('invalid_argument', `${name} is a folder: name a file in it.`, {
     path: 'path',
     next: `list_files ${JSON.stringify({ glob })}`,
   });

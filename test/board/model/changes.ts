@@ -8,6 +8,7 @@ import {
   cascadeOn,
   conclude,
   fillWindow,
+  liftPauses,
   log,
   mustHave,
   queueLead,
@@ -231,6 +232,7 @@ export function change(board: ModelBoard, call: Change): Answer {
   }
   if (call.reopens.length > 0) reopenJob(board);
   const started = call.reopens.flatMap(({ task: number }) => reopenTask(board, mustHave(board, number)));
+  if (checked.plan.fresh.length + call.reopens.length > 0) liftPauses(board, 'stall');
   // What was only added or opened again may stand behind something lost: the sweeper ends such a job, not this call.
   if (call.cancels.length + call.edits.length > 0) conclude(board);
   else fillWindow(board);

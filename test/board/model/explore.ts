@@ -45,7 +45,7 @@ export function canonical({ board, holders }: State): string {
     last === undefined ? '' : canonicalCall(board, last),
   ]);
   const outbox = board.outbox
-    .filter(({ kind }) => kind !== 'enqueue')
+    .filter(({ kind }) => kind !== 'enqueue' && kind !== 'checks')
     .map(({ kind, task }) => `${kind}${task}`);
   const deliveries = TASKS.map((number) => canonicalDeliveries(board, number));
   return JSON.stringify([board.status, tasks, proofs, outbox, deliveries, board.losses, board.cascades]);

@@ -237,6 +237,20 @@ export function conclude(board: ModelBoard, hasNews = true): void {
   fillWindow(board);
 }
 
+/** Lifts one cause of a pause or all; when none is left the window is refilled and a lead with unread news is woken. */
+export function liftPauses(board: ModelBoard, cause?: string): boolean {
+  const left = board.pauses.filter((standing) => cause !== undefined && standing !== cause);
+  if (left.length === board.pauses.length) return false;
+  board.pauses = left;
+  log(board, left.length > 0 ? 'job.paused' : 'job.resumed');
+  if (left.length > 0) return true;
+  const lead = leadOf(board);
+  if (lead?.queued) queueLead(board, lead);
+  else if (lead?.hold === 'news' && board.unread) news(board, false);
+  conclude(board, false);
+  return true;
+}
+
 export const mustHave = (board: ModelBoard, number: number): ModelTask => {
   const task = taskOf(board, number);
   if (task === undefined) throw new Error(`the model has no task ${number}`);

@@ -141,7 +141,7 @@ function personMoves(task: number): Move[] {
 
 /** The oldest entry that concerns only the board. */
 const inner = (board: ModelBoard): OutboxItem | undefined =>
-  board.outbox.find((item) => item.kind !== 'enqueue');
+  board.outbox.find((item) => item.kind !== 'enqueue' && item.kind !== 'checks');
 
 /** True while an entry still stands for something to be done. */
 const isDue = (board: ModelBoard, item: OutboxItem): boolean =>
@@ -151,7 +151,7 @@ const CARRY_OUT: Move = {
   name: 'carry the oldest entry out',
   call: ({ board }) => {
     const item = inner(board);
-    if (item === undefined || item.kind === 'enqueue') return undefined;
+    if (item === undefined || item.kind === 'enqueue' || item.kind === 'checks') return undefined;
     return { do: 'carryOut', kind: item.kind, task: item.task };
   },
 };

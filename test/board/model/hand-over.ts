@@ -29,7 +29,7 @@ import {
   tellFrom,
   wake,
 } from './follow.ts';
-import { failTask } from './holder.ts';
+import { failReview, failTask, queueChecks } from './holder.ts';
 import { holderTask, isAnswer, OK, refused, remember } from './refusals.ts';
 import type { ModelBoard, ModelTask } from './state.ts';
 
@@ -56,6 +56,19 @@ function expire(board: ModelBoard, task: ModelTask): void {
   log(board, 'task.expired', task);
 }
 
+/** The lease of a runner of checks is over: another one takes them, unless they keep losing their runners. */
+function loseRunner(board: ModelBoard, task: ModelTask): void {
+  delete task.runner;
+  task.strikes += 1;
+  if (task.strikes < STRIKES) {
+    queueChecks(board, task);
+    return;
+  }
+  task.hold = '';
+  task.version += 1;
+  failReview(board, task, 'infra', false, 'none');
+}
+
 /** One round of the sweeper: leases that are over, times that have come, the job's end, the window. */
 export function sweep(board: ModelBoard): Answer {
   if (hasEnded(board)) return OK;
@@ -68,7 +81,7 @@ export function sweep(board: ModelBoard): Answer {
       if (task.number > 0) endIfStill(board, true);
     }
     delete task.leaseEnd;
-    delete task.runner;
+    if (task.status === 'in_review') loseRunner(board, task);
   }
   if (hasEnded(board)) return OK;
   for (const task of board.tasks) {

@@ -2,7 +2,18 @@ import type { FailureClass } from '@crewboard/contracts';
 import { type Answer, type Call, type Delay, type Lease, STRIKES } from './calls.ts';
 import { dependsOn, isOutside, isStill, taskOf } from './derive.ts';
 import { addDependency } from './edges.ts';
-import { conclude, endAttempt, fillWindow, finish, log, mayWake, news, rest, wake } from './follow.ts';
+import {
+  conclude,
+  endAttempt,
+  fillWindow,
+  finish,
+  handOn,
+  log,
+  mayWake,
+  news,
+  rest,
+  wake,
+} from './follow.ts';
 import { holderTask, isAnswer, OK, refused, remember } from './refusals.ts';
 import { FAR, type ModelBoard, type ModelTask } from './state.ts';
 
@@ -62,6 +73,10 @@ export function submit(board: ModelBoard, call: Of<'submit'>): Answer {
     task.status = 'in_review';
     task.hold = call.to;
     log(board, 'task.submitted', task);
+    if (call.to === 'checks') {
+      task.strikes = 0;
+      queueChecks(board, task);
+    }
   }
   conclude(board);
   return done(task);
@@ -95,6 +110,25 @@ export function failTask(
     finish(board, task, 'failed', 'task.failed');
   }
   conclude(board);
+}
+
+/** The checks of a submission go to the queue, as a delivery with a number of its own. */
+export function queueChecks(board: ModelBoard, task: ModelTask): void {
+  task.dispatches += 1;
+  handOn(board, 'checks', task.number, task.attempts.length, task.dispatches);
+}
+
+/** A submission does not hold: the attempt that made it has failed after all. */
+export function failReview(
+  board: ModelBoard,
+  task: ModelTask,
+  failure: FailureClass,
+  retryable: boolean,
+  delay: Delay,
+): void {
+  const attempt = task.attempts.at(-1);
+  if (attempt !== undefined) Object.assign(attempt, { outcome: 'failed', class: failure });
+  failTask(board, task, failure, retryable, delay);
 }
 
 export function fail(board: ModelBoard, call: Of<'fail'>): Answer {

@@ -150,6 +150,8 @@ function deliveryOf(
   const item = pickOf(board.outbox, command.pick);
   if (item === undefined) return [];
   const forget: Call[] = command.forget ? [{ do: 'forget', item }] : [];
+  if (item.kind === 'checks')
+    return [{ do: 'startChecks', task: item.task, lease: command.lease }, ...forget];
   if (item.kind !== 'enqueue') return [{ do: 'carryOut', kind: item.kind, task: item.task }, ...forget];
   const owner = item.task === 0 ? 'lead:lead' : (pickOf(SUB_AGENTS, command.who) ?? SUB_AGENTS[0]);
   const request = requestOf(memory, null);

@@ -1,9 +1,9 @@
 import { checkAdds } from './adds.ts';
 import type { Answer, Call } from './calls.ts';
 import { applyAdds } from './changes.ts';
-import { hasEnded, leadOf, taskOf } from './derive.ts';
-import { conclude, finish, log, news, queueLead, rest, settleDown } from './follow.ts';
-import { failTask, leaseEnd } from './holder.ts';
+import { hasEnded, taskOf } from './derive.ts';
+import { conclude, finish, liftPauses, log, news, rest, settleDown } from './follow.ts';
+import { failReview, leaseEnd } from './holder.ts';
 import {
   changeRefusal,
   earlierAnswer,
@@ -62,6 +62,8 @@ export function resolve(board: ModelBoard, call: Of<'resolve'>): Answer {
   if (isProposal) decideProposal(board, task, call.decision === 'approve');
   else if (call.decision === 'approve') finish(board, task, 'completed', 'task.completed');
   else sendBack(board, task, call.decision === 'reject');
+  // What is pending now gives a job that stood still something to go on with.
+  if (task.status === 'pending') liftPauses(board, 'stall');
   conclude(board);
   return { word: 'ok', data };
 }
@@ -92,7 +94,7 @@ export function startChecks(board: ModelBoard, call: Of<'startChecks'>): Answer 
   const task = taskOf(board, call.task);
   if (task === undefined) return refused('not_found');
   const waits = task.status === 'in_review' && task.hold === 'checks' && task.runner === undefined;
-  if (hasEnded(board) || !waits) return { word: 'none' };
+  if (hasEnded(board) || board.cancelling || !waits) return { word: 'none' };
   board.runners += 1;
   task.runner = board.runners;
   const end = leaseEnd(board, call.lease);
@@ -105,18 +107,19 @@ export function endChecks(board: ModelBoard, call: Of<'endChecks'>): Answer {
   const task = taskOf(board, call.task);
   if (task === undefined) return refused('not_found');
   if (task.status !== 'in_review' || task.runner !== call.runner) return refused('lease_lost');
+  if (board.cancelling) return refused('terminal');
   if (task.version !== call.version) return refused('stale_version');
   delete task.runner;
   delete task.leaseEnd;
   task.version += 1;
+  task.strikes = 0;
   task.hold = '';
+  log(board, 'task.checked', task);
   if (call.passed) {
     finish(board, task, 'completed', 'task.completed');
     conclude(board);
   } else {
-    const attempt = task.attempts.at(-1);
-    if (attempt !== undefined) Object.assign(attempt, { outcome: 'failed', class: 'check' });
-    failTask(board, task, 'check', true, call.delay);
+    failReview(board, task, 'check', true, call.delay);
   }
   return { word: 'ok', data: { version: task.version } };
 }
@@ -129,19 +132,9 @@ export function pause(board: ModelBoard, call: Of<'pause'>): Answer {
   return OK;
 }
 
-/** Lifts one cause or all; when none is left the window is refilled and a lead with unread news is woken. */
 export function resume(board: ModelBoard, call: Of<'resume'>): Answer {
   if (hasEnded(board)) return refused('terminal');
-  const left = board.pauses.filter((cause) => call.cause !== undefined && cause !== call.cause);
-  if (left.length === board.pauses.length) return { word: 'already' };
-  board.pauses = left;
-  if (left.length > 0) return OK;
-  log(board, 'job.resumed');
-  const lead = leadOf(board);
-  if (lead?.queued) queueLead(board, lead);
-  else if (lead?.hold === 'news' && board.unread) news(board, false);
-  conclude(board, false);
-  return OK;
+  return liftPauses(board, call.cause) ? OK : { word: 'already' };
 }
 
 /** A flag first: nothing starts any more; the tasks follow in slices. */

@@ -98,13 +98,7 @@ async function perform(bench: Bench, call: Call): Promise<Answer> {
       await boards.sweep(jobId, { intervalMs: 0, leaseMs: FAR, strikes: STRIKES, staleMs: FAR, gapMs: FAR });
       return { word: 'ok' };
     case 'carryOut':
-      await boards.carryOut(jobId, {
-        id: '',
-        kind: call.kind,
-        taskId: idOf(bench, call.task),
-        attempt: 0,
-        dispatch: 0,
-      });
+      await boards.carryOut(jobId, { kind: call.kind, taskId: idOf(bench, call.task) });
       return { word: 'ok' };
     case 'forget':
       return forget(bench, call);
@@ -204,7 +198,11 @@ async function decide(
   }
   if (call.do === 'endChecks') {
     const check = { token: names.runners[call.runner - 1] ?? '', version: call.version };
-    const verdict = { passed: call.passed, reason: 'it fails', evidence: [], delayMs: delayMs(call.delay) };
+    const told = call.passed
+      ? { passed: true as const, checks: [] }
+      : { passed: false as const, check: 'c', reason: 'it fails' };
+    const delay = delayMs(call.delay);
+    const verdict = { passed: call.passed, reason: 'it fails', evidence: [], delayMs: delay, told };
     return { word: 'ok', data: await boards.endChecks(jobId, taskId, check, verdict) };
   }
   const { version, already } = await boards.resolve(jobId, {

@@ -78,7 +78,7 @@ export interface ModelTask {
 }
 
 export interface OutboxItem {
-  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade';
+  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks';
   task: number;
   attempt: number;
   dispatch: number;

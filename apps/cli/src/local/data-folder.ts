@@ -28,8 +28,16 @@ export function dataFolder(root: string): DataFolder {
 }
 
 /** What we put into the folder, as .gitignore has it. */
-const OWN_ENTRIES = ['/.gitignore', '/api-key*', '/server.json*', '/logs/', '/redis/', '/locks/'];
-const OWN_NAMES = /^(?:\.gitignore|api-key.*|server\.json.*|logs|redis|locks)$/;
+const OWN_ENTRIES = [
+  '/.gitignore',
+  '/api-key*',
+  '/server.json*',
+  '/logs/',
+  '/redis/',
+  '/locks/',
+  '/artifacts/',
+];
+const OWN_NAMES = /^(?:\.gitignore|api-key.*|server\.json.*|logs|redis|locks|artifacts)$/;
 
 /**
  * Keeps keys and data out of commits. In a folder that holds other things, too, which may be somebody's project, only

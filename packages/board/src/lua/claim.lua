@@ -1,7 +1,7 @@
 -- Claims one task: a new attempt, its token and lease.
 -- ARGV: 1 task ID or '' (the next one for external and human holders), 2 owner "kind:id", 3 secret, 4 requestId,
 --       5 leaseMs (0: none), 6 attempts so far that the caller was told, or ''
--- Returns 'ok' | 'already', token, lease end or '', the row; 'none' when nothing is ready; 'dropped' when the
+-- Returns 'ok' | 'already', token, lease end or '', the row, the job's version; 'none' when nothing is ready; 'dropped' when the
 -- delivery was for another attempt (its place in the window is freed).
 local id, owner, secret, requestId = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local leaseMs, expected = tonumber(ARGV[5]), ARGV[6]
@@ -32,7 +32,7 @@ if not T then return refuse('not_found', id, nil, { what = 'task' }) end
 if held and held ~= id then return refuse('request_mismatch', id, T) end
 
 if T[TOKEN] ~= '' and requestId ~= '' and T[CLAIM_REQUEST] == requestId and T[OWNER] == owner then
-  return { 'already', T[TOKEN], redis.call('ZSCORE', leaseKey, id) or '', row(id, T, true) }
+  return { 'already', T[TOKEN], redis.call('ZSCORE', leaseKey, id) or '', row(B, id, T, true), B[JOB_VERSION] }
 end
 if (T[NUMBER] == 0) ~= (kind == 'lead') then return refuse('forbidden', id, T) end
 local builtIn = kind == 'lead' or kind == 'sub-agent'
@@ -86,4 +86,4 @@ end
 emit('task.claimed', id, T, owner)
 if not builtIn then dispatch(B) end
 save(B, id, T)
-return { 'ok', T[TOKEN], leaseUntil, row(id, T, true) }
+return { 'ok', T[TOKEN], leaseUntil, row(B, id, T, true), B[JOB_VERSION] }

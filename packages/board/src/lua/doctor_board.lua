@@ -23,7 +23,8 @@ local places = redis.call('STRLEN', orderKey) / 10
 if places ~= B[LAST_NUMBER] then report('order', '', places .. ' places', B[LAST_NUMBER] .. ' numbers') end
 local most = B[ALLOW_PARALLEL] == 1 and B[MAX_PARALLEL] or 1
 local held = redis.call('ZCARD', windowKey)
-if held > most then report('window', '', held .. ' members', 'at most ' .. most) end
+-- A lowered maxParallel takes nothing out of the window.
+if held > most and B[JOB_VERSION] == 1 then report('window', '', held .. ' members', 'at most ' .. most) end
 if (B[ENDED] > 0) ~= (B[STATUS] == 'succeeded' or B[STATUS] == 'partial' or B[STATUS] == 'failed' or B[STATUS] == 'cancelled') then
   report('job', '', B[STATUS] .. (B[ENDED] > 0 and ' with' or ' without') .. ' an end', 'an end exactly when ended')
 end

@@ -8,7 +8,7 @@ if refused then return refused end
 local hashes = {
   hot = hotKey, head = headKey, body = bodyKey, outcome = outcomeKey, output = outputKey, deps = depsKey,
   edges = edgesKey, unmet = unmetKey, replaces = replacesKey, keys = keysKey, attempts = attemptsKey,
-  repeats = repeatsKey, usage = usageKey, progress = progressKey,
+  repeats = repeatsKey, usage = usageKey, progress = progressKey, runners = runnersKey,
 }
 local key = hashes[name]
 

@@ -12,7 +12,7 @@ local sets = {
   lease = { leaseKey, function(T)
     return T[CODE] == IN_PROGRESS or (T[CODE] == IN_REVIEW and T[TOKEN] ~= '')
   end, 'in progress or being checked' },
-  due = { dueKey, function(T) return T[CODE] == SCHEDULED end, 'scheduled' },
+  due = { dueKey, function(T) return T[CODE] == SCHEDULED or awaits_runner(T) end, 'scheduled, or checks without a runner' },
 }
 local key, belongs, expected = unpack(sets[name])
 local members, removed = redis.call('ZRANGE', key, start, start + most - 1), 0

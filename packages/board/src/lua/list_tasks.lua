@@ -21,7 +21,7 @@ end
 local rows, last = {}, 0
 for i = 1, math.min(limit, #found) do
   local T = load_task(found[i][2])
-  if T then rows[#rows + 1] = row(found[i][2], T, full) end
+  if T then rows[#rows + 1] = row(B, found[i][2], T, full) end
   last = found[i][1]
 end
 if #found <= limit then last = 0 end

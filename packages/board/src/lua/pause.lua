@@ -4,14 +4,8 @@
 local B = load_board()
 local refused = refuse_board(B)
 if refused then return refused end
-if is_ended(B) or B[CANCELLING] == 1 or B[STATUS] == 'accepting' then
-  return refuse('terminal', nil, nil, { job = B[STATUS] })
-end
-for cause in B[PAUSES]:gmatch('[^,]+') do
-  if cause == ARGV[2] then return { 'already' } end
-end
-B[PAUSES] = B[PAUSES] == '' and ARGV[2] or B[PAUSES] .. ',' .. ARGV[2]
-B[REASON] = ARGV[2] .. ': ' .. ARGV[3]
-emit('job.paused', '', nil, ARGV[1], cjson.encode({ cause = ARGV[2], reason = ARGV[3] }))
+if B[STATUS] == 'accepting' then return refuse('not_started') end
+if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', nil, nil, { job = B[STATUS] }) end
+if not add_pause(B, ARGV[2], ARGV[3], ARGV[1]) then return { 'already' } end
 save_board(B)
 return { 'ok' }

@@ -76,6 +76,7 @@ for _, reopen in ipairs(reopens) do
 end
 
 if B[STATUS] ~= 'accepting' then
+  if #plan.fresh > 0 or #reopens > 0 then lift_pauses(B, 'stall', by, '') end
   if #cancels > 0 or #edits > 0 then check_end(B, last_event()) end
   dispatch(B)
 end

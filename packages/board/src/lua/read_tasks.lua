@@ -6,6 +6,6 @@ if refused then return refused end
 local rows = {}
 for i = 2, #ARGV do
   local T = load_task(ARGV[i])
-  rows[#rows + 1] = T and row(ARGV[i], T, ARGV[1] == '1') or {}
+  rows[#rows + 1] = T and row(B, ARGV[i], T, ARGV[1] == '1') or {}
 end
 return { 'ok', B, rows }

@@ -60,6 +60,7 @@ else
   emit(decision == 'unblock' and 'task.unblocked' or 'task.checked', id, T, by, extra)
   save_task(id, T)
 end
+if T[CODE] ~= REJECTED then lift_pauses(B, 'stall', by, '') end
 check_end(B, last_event())
 dispatch(B)
 save_board(B)

@@ -2,7 +2,8 @@
 -- ARGV: 1 intervalMs (rounds closer than this are skipped), 2 leaseMs of built-in attempts,
 --       3 strikes at which a task fails, 4 staleMs after which a queued task's queue job is looked up,
 --       5 gapMs: a longer time without a sweep is a gap (lib/gap.lua)
--- Returns 'ok', status, ended 0|1, age in ms, hold 0|1, outbox length, stale: {task ID, attempt, dispatch, ...};
+-- Returns 'ok', status, ended 0|1, age in ms, filled 0|1, outbox length, stale: {task ID, attempt, dispatch, ...},
+-- checks that no runner has, in the same form;
 -- 'recent' when another process swept just now; 'none' without a board.
 local intervalMs, leaseMs, strikes, staleMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local MOST = 200
@@ -14,16 +15,17 @@ local gap = now() - before
 -- A clock that was set back makes a negative gap: swept at once, not when it has caught up.
 if gap >= 0 and gap < intervalMs then return { 'recent' } end
 if before > 0 and gap > tonumber(ARGV[5]) then note_gap(gap) end
+-- Nobody swept for long: that time was not active.
+if before > 0 and gap > math.max(leaseMs / 2, intervalMs * 4) and B[ACTIVE_FROM] > 0 then
+  B[ACTIVE_FROM] = math.min(now(), B[ACTIVE_FROM] + gap)
+end
 B[SWEPT] = now()
 save_board(B)
 
 local function end_lease(id, T)
   if T[CODE] == IN_PROGRESS then return expire_attempt(load_board(), id, T, strikes) end
-  -- Checks whose runner was lost: any runner may take them.
   redis.call('ZREM', leaseKey, id)
-  if T[CODE] ~= IN_REVIEW then return end
-  T[TOKEN] = ''
-  save_task(id, T)
+  if T[CODE] == IN_REVIEW then lose_runner(load_board(), id, T, strikes) end
 end
 
 if not is_ended(B) then
@@ -36,6 +38,7 @@ if not is_ended(B) then
   end
 end
 B = load_board()
+local reviews = {}
 if not is_ended(B) then
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', dueKey, '-inf', int(now()), 'LIMIT', 0, MOST)) do
     redis.call('ZREM', dueKey, id)
@@ -54,9 +57,15 @@ if not is_ended(B) then
         redis.call('ZADD', dueKey, int(now() + intervalMs), id)
       end
       save_task(id, T)
+    elseif T[CODE] == IN_REVIEW and T[HOLD] == 'checks' and T[TOKEN] == '' then
+      for _, part in ipairs({ id, T[ATTEMPT], T[DISPATCH] }) do reviews[#reviews + 1] = part end
+      redis.call('ZADD', dueKey, int(now() + staleMs), id)
     end
   end
   check_end(B, nil)
+  if not is_ended(B) and B[CANCELLING] == 0 and is_time_over(B) then
+    end_early(B, 'timeout: the job was active for its jobTimeoutMs of ' .. int(B[JOB_TIMEOUT]), 'harness:sweeper')
+  end
   dispatch(B)
 end
 save_board(B)
@@ -87,5 +96,5 @@ if is_open(B) then
     end
   end
 end
-return { 'ok', B[STATUS], B[ENDED] > 0 and 1 or 0, now() - B[CREATED], B[HOLD_OPEN],
-  redis.call('XLEN', outboxKey), stale }
+return { 'ok', B[STATUS], B[ENDED] > 0 and 1 or 0, now() - B[CREATED], B[FILL] == '' and 1 or 0,
+  redis.call('XLEN', outboxKey), stale, reviews }

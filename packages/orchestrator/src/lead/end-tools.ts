@@ -43,16 +43,19 @@ export function createFinishJobTool(
   boards: Boards,
   hold: Hold,
   deliveries: Deliveries,
+  /** Throws for an output that the job does not allow. */
+  refuseUnfitOutput: (output: FinishJobInput['output']) => void,
 ): Tool<FinishJobInput> {
   return {
     name: 'finish_job',
     description:
-      'Ends the job: {summary, output?, waive?: [{taskId, reason}]}. Refused while tasks are open (waive them with a reason: they are cancelled and the job ends partial) or news is unread (the answer carries it).',
+      'Ends the job: {summary, output?, waive?: [{taskId, reason}]}. Refused while tasks are open (waive them with a reason: they are cancelled and the job ends partial) or news is unread (the answer carries it). When the job has outputSchema, output must fit it.',
     inputSchema: FinishJobInput,
     readOnly: false,
     idempotent: true,
     endsAttempt: true,
     async execute({ summary, output, waive = [] }, { requestId }) {
+      refuseUnfitOutput(output);
       const answer = await boards.finishJob(hold, requestId, { summary, output }, waive);
       if (answer.kind === 'ended') return { content: '', end: { kind: 'done' } };
       const refusal = { code: 'invalid_transition', retry: 'after_refresh' };

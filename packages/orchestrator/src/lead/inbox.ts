@@ -1,5 +1,5 @@
 import { type Boards, withoutAbsent } from '@crewboard/board';
-import type { BoardEvent, Counts } from '@crewboard/contracts';
+import type { BoardEvent, Counts, Task } from '@crewboard/contracts';
 
 /** What one wake shows the lead at most. */
 const ENTRIES_MOST = 200;
@@ -25,6 +25,8 @@ export interface NewsEntry {
   task?: string;
   status?: string;
   line: string;
+  /** Refs of what it submitted, the first few. */
+  artifacts?: string[];
 }
 
 /** The lead's inbox: a view of the event log after its cursor. */
@@ -59,6 +61,14 @@ async function newsAfter(boards: Boards, jobId: string, lead: string, cursor: st
   return { events, last: read < EVENTS_MOST ? last : asOf };
 }
 
+/** Refs that one line of news names. */
+const ARTIFACTS_NAMED = 5;
+
+function artifactsOf(task: Task | undefined): string[] | undefined {
+  const refs = task?.result?.artifacts ?? [];
+  return refs.length === 0 ? undefined : refs.slice(0, ARTIFACTS_NAMED);
+}
+
 async function lineOf(boards: Boards, jobId: string, events: readonly BoardEvent[]): Promise<NewsEntry[]> {
   const ids = [...new Set(events.flatMap((event) => event.taskId ?? []))];
   const tasks = new Map(
@@ -73,6 +83,7 @@ async function lineOf(boards: Boards, jobId: string, events: readonly BoardEvent
       task: event.taskId,
       status: event.type === 'task.unreachable' ? 'unreachable' : event.status,
       line: `${event.type}${title}${reason}`.slice(0, 400).toWellFormed(),
+      artifacts: event.type === 'task.completed' ? artifactsOf(task) : undefined,
     });
   });
 }

@@ -36,7 +36,10 @@ export function createBoardPlanTool(
   boards: Boards,
   hold: Hold,
   by: Actor,
-  maxAttempts: number,
+  /** Throws for operations that plan commands which may not be planned. */
+  checkCommands: (ops: readonly PlanOp[]) => Promise<void>,
+  /** Throws for operations whose checks could never be run, or may not be planned. */
+  refuseUnfitChecks: (ops: readonly PlanOp[]) => Promise<void>,
 ): Tool<BoardPlanInput> {
   return {
     name: 'board_plan',
@@ -58,8 +61,10 @@ export function createBoardPlanTool(
         );
       }
       const batch = toBatch(ops);
+      await checkCommands(ops);
+      await refuseUnfitChecks(ops);
       const lead = { token: hold.token, requestId };
-      const planned = await boards.change(hold.jobId, { ...batch, by, maxAttempts, lead });
+      const planned = await boards.change(hold.jobId, { ...batch, by, lead });
       const created = createdByKey(batch.adds, planned.added);
       const changed = [...planned.added.map(({ taskId }) => ({ taskId, version: 1 })), ...planned.changed];
       const reopened = batch.reopens.map(({ taskId }) => taskId);

@@ -7,12 +7,7 @@ import { warningsOfAll } from '../warnings.ts';
 type Input = z.infer<typeof BoardResolveInput>;
 
 /** `board_resolve`: the lead's word on a task that is blocked, in review, proposed or failed. */
-export function createBoardResolveTool(
-  boards: Boards,
-  hold: Hold,
-  by: Actor,
-  maxAttempts: number,
-): Tool<Input> {
+export function createBoardResolveTool(boards: Boards, hold: Hold, by: Actor): Tool<Input> {
   return {
     name: 'board_resolve',
     description:
@@ -31,7 +26,7 @@ export function createBoardResolveTool(
       const now =
         decision === 'unblock'
           ? (await boards.resolve(jobId, { taskId, version, decision, text, by, lead })).version
-          : (await boards.change(jobId, { by, maxAttempts, lead, reopens })).changed[0]?.version;
+          : (await boards.change(jobId, { by, lead, reopens })).changed[0]?.version;
       const warnings = await warningsOfAll(boards, jobId, [taskId]);
       return jsonAnswer({ taskId, version: now, ...(warnings.length > 0 && { warnings }) });
     },

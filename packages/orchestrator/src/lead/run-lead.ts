@@ -1,10 +1,15 @@
 import type { Boards, Hold } from '@crewboard/board';
 import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
+import { createReadArtifactTool } from '@crewboard/tools';
+import { activeMs } from '../active-time.ts';
+import { ALL_ARTIFACTS, agentArtifacts, wholeKeeper } from '../artifacts/agent-artifacts.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
+import { leadCheckRules } from '../checks/check-rules.ts';
+import { leadCommandRules } from '../command-tasks.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
-import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
+import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
@@ -41,24 +46,33 @@ async function newsFor(
 
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */
 export async function prepareLead(
-  { boards, settings, log, callModel }: AgentDependencies,
+  { boards, artifacts, settings, log, callModel, workTools, checks, schemas }: AgentDependencies,
   { spec }: JobFacts,
-  { hold, claimed }: RunningAttempt,
+  { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const deliveries = createDeliveries();
   const by: Actor = { kind: 'lead', id: task.owner?.id ?? 'lead' };
   const tools: Tool[] = [
-    ...(await workTools(spec, settings)),
-    createBoardPlanTool(boards, hold, by, spec.limits.maxAttempts),
-    createBoardResolveTool(boards, hold, by, spec.limits.maxAttempts),
+    // A lead looks; what is to be changed or run is a task's.
+    ...(await workTools.toolsOf(spec)).filter((tool) => tool.readOnly),
+    createBoardPlanTool(
+      boards,
+      hold,
+      by,
+      leadCommandRules(boards, spec, settings.commands),
+      leadCheckRules(boards, spec, settings.commands, schemas),
+    ),
+    createBoardResolveTool(boards, hold, by),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
+    createReadArtifactTool(agentArtifacts({ boards, artifacts }, hold), ALL_ARTIFACTS),
     createBoardWaitTool(boards, hold, deliveries),
-    createFinishJobTool(boards, hold, deliveries),
+    createFinishJobTool(boards, hold, deliveries, (output) => checks.refuseUnfitOutput(spec, output)),
   ];
   const journal = await boards.openJournal(hold, { attempt: task.attempt, cursorFor: deliveries.cursorFor });
   const news = await newsFor(boards, hold, task.attempt, journal.entries, deliveries);
+  const earlier = await boards.attempts(hold.jobId, hold.taskId, task.attempt - 1);
   const { counts } = await boards.job(hold.jobId);
   return (signal) =>
     runLogged(
@@ -81,7 +95,9 @@ export async function prepareLead(
           unfinishedTodos: [],
           openTasks: await openTaskLines(boards, hold.jobId),
         }),
-        limits: limitsFor(spec, {}, settings),
+        keepWhole: wholeKeeper({ boards, artifacts }, hold),
+        limits: limitsFor(spec, {}, settings, activeMs(earlier)),
+        parkAsked: parkAskedBy(lease),
         signal,
       },
       log,

@@ -1,8 +1,7 @@
 import type { Boards, Hold } from '@crewboard/board';
-import { BoardFailInput, BoardSubmitInput, CrewboardError, type Tool } from '@crewboard/contracts';
+import { BoardFailInput, CrewboardError, type Journal, type Tool } from '@crewboard/contracts';
 import type { z } from 'zod';
-import { nextAfterSubmit, refuseUnfitSubmission } from '../submission.ts';
-import type { ShownTask } from './shown-task.ts';
+import { blamed } from '../checks/blame.ts';
 
 /** A sub-agent writes its own task only; a mistyped ID must not hit another one. */
 export function refuseForeign(own: string, taskId: string): void {
@@ -12,31 +11,14 @@ export function refuseForeign(own: string, taskId: string): void {
   });
 }
 
-/** `board_submit`: completes the own task. */
-export function createBoardSubmitTool(boards: Boards, hold: Hold, shown: ShownTask): Tool<BoardSubmitInput> {
-  return {
-    name: 'board_submit',
-    description:
-      'Completes your task: {taskId, summary (at most 2 KB), output?, evidence?: [{acceptanceId, kind: "statement", text}]}. Ends your work.',
-    inputSchema: BoardSubmitInput,
-    readOnly: false,
-    idempotent: true,
-    endsAttempt: true,
-    async execute({ taskId, summary, output, evidence = [], artifacts = [] }, { requestId }) {
-      refuseForeign(hold.taskId, taskId);
-      const { task } = shown;
-      refuseUnfitSubmission(task, { artifacts, evidence });
-      const then = nextAfterSubmit(task.policy);
-      await boards.submit(hold, requestId, task.version, { summary, output, artifacts, evidence }, then);
-      return { content: '', end: { kind: 'done' } };
-    },
-  };
-}
-
-/** `board_fail`: gives up the own task; class `model`, tried again unless it says that this makes no sense. */
+/**
+ * `board_fail`: gives up the own task; class `model`, or `check` when its last submission did not pass. Tried again
+ * unless it says that this makes no sense.
+ */
 export function createBoardFailTool(
   boards: Boards,
   hold: Hold,
+  journal: Journal,
   retryDelayMs: number,
 ): Tool<z.infer<typeof BoardFailInput>> {
   return {
@@ -50,8 +32,7 @@ export function createBoardFailTool(
     async execute({ taskId, reason, retryable = true }, { requestId }) {
       refuseForeign(hold.taskId, taskId);
       await boards.fail(hold, requestId, {
-        class: 'model',
-        reason,
+        ...blamed(reason, journal.entries),
         retryable,
         delayMs: retryDelayMs,
         infraStrikes: 1,

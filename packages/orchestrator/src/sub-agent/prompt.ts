@@ -27,6 +27,7 @@ export function taskBlock(task: Task): string {
     title: task.title,
     instructions: task.instructions,
     input: task.input,
+    outputSchema: task.outputSchema,
     acceptance: task.acceptance.length > 0 ? task.acceptance : undefined,
     policy: task.policy,
     dependsOn: task.dependsOn.length > 0 && task.dependsOn.length <= 50 ? task.dependsOn : undefined,

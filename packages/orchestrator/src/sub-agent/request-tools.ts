@@ -27,7 +27,6 @@ export function createBoardProposeTool(
   boards: Boards,
   hold: Hold,
   workerId: string,
-  maxAttempts: number,
 ): Tool<z.infer<typeof BoardProposeInput>> {
   return {
     name: 'board_propose',
@@ -38,7 +37,7 @@ export function createBoardProposeTool(
     idempotent: true,
     async execute(task, { requestId }) {
       const by = { kind: 'sub-agent' as const, id: workerId };
-      return jsonAnswer(await boards.propose(hold, requestId, task, by, maxAttempts));
+      return jsonAnswer(await boards.propose(hold, requestId, task, by));
     },
   };
 }

@@ -1,52 +1,67 @@
 import type { ModelCall } from '@crewboard/agent';
-import type { Boards } from '@crewboard/board';
 import { projectTodos, unfinishedLines } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
+import { createReadArtifactTool, createWriteArtifactTool } from '@crewboard/tools';
+import { activeMs } from '../active-time.ts';
+import { agentArtifacts, OWN_ARTIFACTS, wholeKeeper } from '../artifacts/agent-artifacts.ts';
+import type { ArtifactPlaces } from '../artifacts/put-artifact.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
+import { blameChecks } from '../checks/blame.ts';
+import type { CheckRunner } from '../checks/check-runner.ts';
+import type { SchemaCompiler } from '../checks/schema-compiler.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
-import { limitsFor, runLogged, workTools } from '../run-agent-for.ts';
+import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
-import { createBoardFailTool, createBoardSubmitTool } from './end-tools.ts';
+import type { WorkTools } from '../work-tools.ts';
+import { createBoardFailTool } from './end-tools.ts';
 import { createBoardNoteTool, createChecklistTool } from './progress-tools.ts';
 import { SUB_AGENT_SYSTEM, taskBlock, taskOpening } from './prompt.ts';
 import { createBoardBlockTool, createBoardProposeTool } from './request-tools.ts';
 import { continuationOf, followShownTask } from './shown-task.ts';
+import { createBoardSubmitTool } from './submit-tool.ts';
 
 /** Results of dependencies that stand in the first message; the rest comes by board_get. */
 const DEPENDENCIES_SHOWN = 50;
 const DEPENDENCY_BYTES = 20_000;
 
-export interface AgentDependencies {
-  boards: Boards;
+export interface AgentDependencies extends ArtifactPlaces {
   settings: Settings;
   log: Log;
   callModel: ModelCall;
+  workTools: WorkTools;
+  checks: CheckRunner;
+  schemas: SchemaCompiler;
 }
 
 /** Prepares the run of a claimed task: its tools, its first message, its journal. */
 export async function prepareSubAgent(
-  { boards, settings, log, callModel }: AgentDependencies,
+  { boards, artifacts, settings, log, callModel, workTools, checks }: AgentDependencies,
   { spec }: JobFacts,
-  { hold, claimed }: RunningAttempt,
+  { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
+  const places = { boards, artifacts };
+  const access = agentArtifacts(places, hold, task);
+  const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
+  const limits = limitsFor(spec, task, settings, activeMs(earlier));
   const tools: Tool[] = [
-    ...(await workTools(spec, settings)),
+    ...(await workTools.toolsOf(spec)),
     createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
     createBoardListTool(boards, hold.jobId),
     createBoardGetTool(boards, hold.jobId),
     createBoardNoteTool(boards, hold),
     createBoardBlockTool(boards, hold),
-    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent', spec.limits.maxAttempts),
-    createBoardSubmitTool(boards, hold, shown),
-    createBoardFailTool(boards, hold, settings.retryDelayMs * 2 ** task.failures),
+    createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent'),
+    createReadArtifactTool(access, OWN_ARTIFACTS),
+    createWriteArtifactTool(access),
+    createBoardSubmitTool({ boards, hold, shown, journal, checks, job: spec, timeoutMs: limits.timeoutMs }),
+    createBoardFailTool(boards, hold, journal, settings.retryDelayMs * 2 ** task.failures),
   ];
-  const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
   const dependencies = await dependencyResults(
     boards,
     hold.jobId,
@@ -57,8 +72,8 @@ export async function prepareSubAgent(
   const goesOn = await continuationOf(boards, hold.jobId, task, earlier);
   // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);
-  return (signal) =>
-    runLogged(
+  return async (signal) => {
+    const outcome = await runLogged(
       {
         model: task.model ?? spec.models.worker,
         system: SUB_AGENT_SYSTEM,
@@ -82,11 +97,15 @@ export async function prepareSubAgent(
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
           openTasks: [],
         }),
-        limits: limitsFor(spec, task, settings),
+        keepWhole: wholeKeeper(places, hold),
+        limits,
+        parkAsked: parkAskedBy(lease),
         checklistRemind: true,
         signal,
       },
       log,
       { jobId: hold.jobId, taskId: task.id, attempt: task.attempt },
     );
+    return blameChecks(outcome, journal.entries);
+  };
 }

@@ -60,7 +60,8 @@ local function check_adds(B, headers)
     if key ~= '' then plan.names[key] = plan.standing[i] end
     plan.names[id] = id
   end
-  if B[STATUS] ~= 'accepting' and B[LAST_NUMBER] + #plan.fresh > B[MAX_TASKS] then
+  -- While it is filled, whoever fills it has counted.
+  if B[FILL] == '' and B[LAST_NUMBER] + #plan.fresh > B[MAX_TASKS] then
     return refuse('limit_exceeded', nil, nil,
       { maxTasks = B[MAX_TASKS], tasks = B[LAST_NUMBER], adding = #plan.fresh })
   end

@@ -5,7 +5,7 @@ local function cancel_task(B, id, T, reason, by)
   else
     redis.call('ZREM', windowKey, id)
     redis.call('ZREM', leaseKey, id)
-    if T[CODE] == SCHEDULED then redis.call('ZREM', dueKey, id) end
+    if T[CODE] == SCHEDULED or T[CODE] == IN_REVIEW then redis.call('ZREM', dueKey, id) end
     T[TOKEN] = ''
     T[VERSION] = T[VERSION] + 1
     T[UPDATED] = now()

@@ -11,8 +11,10 @@ local FORMAT, JOB_VERSION, STATUS, LEAD, LAST_NUMBER, MAX_PARALLEL, ALLOW_PARALL
 local CREATED, STARTED, ENDED, SWEPT = 9, 10, 11, 12
 local NEWS, CURSOR, WOKEN, LEAD_RUNS, SLICES, COALESCE, PAUSES = 14, 15, 16, 17, 18, 19, 20
 local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN, GRAPH, FILL = 21, 22, 23, 24, 25, 26
+local MAX_FAILURES, FAILED_SINCE, JOB_TIMEOUT = 27, 28, 29
 local COUNTS = 30 -- + a task's code: how many tasks have that code; up to 52
-local LAST_FIELD = 52
+local ACTIVE_MS, ACTIVE_FROM, JOB_ATTEMPTS = 53, 54, 55
+local LAST_FIELD = 55
 
 -- A task's record.
 local VERSION, CODE, NUMBER, PRIORITY, EXECUTOR, POLICY, ATTEMPT, TOKEN, OWNER = 1, 2, 3, 4, 5, 6, 7, 8, 9
@@ -151,6 +153,15 @@ local function refuse_board(B)
   return nil
 end
 
+-- The job's attempts where a board of an older version does not tell them.
+local OLD_ATTEMPTS = 3
+
+-- Attempts that may fail before the task has failed: its own number, or the job's, which may change.
+local function attempts_of(B, T)
+  if T[MAX_ATTEMPTS] > 0 then return T[MAX_ATTEMPTS] end
+  return B[JOB_ATTEMPTS] > 0 and B[JOB_ATTEMPTS] or OLD_ATTEMPTS
+end
+
 local function is_ended(B)
   return B[ENDED] > 0
 end
@@ -165,7 +176,9 @@ local function emit(type, id, T, by, extra)
     'x', extra or '')
 end
 
--- One thing to hand on; carried out at least once, then removed by its ID.
-local function hand_on(kind, id, attempt, dispatch)
-  redis.call('XADD', outboxKey, '*', 'v', 1, 'kind', kind, 'task', id, 'attempt', attempt, 'dispatch', dispatch)
+-- One thing to hand on; carried out at least once, then removed by its ID. `rank`: how many of the job are in flight
+-- with it, for what goes into a queue.
+local function hand_on(kind, id, attempt, dispatch, rank)
+  redis.call('XADD', outboxKey, '*', 'v', 1, 'kind', kind, 'task', id, 'attempt', attempt, 'dispatch', dispatch,
+    'rank', rank or 0)
 end

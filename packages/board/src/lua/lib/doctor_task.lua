@@ -16,6 +16,11 @@ local function lease_of(T, kind)
   return T[LEASE_MS] or (kind == 'human' and 0 or LONG_LEASE_MS)
 end
 
+-- Checks of a submission that no runner has: without its place in due nobody would ever run them.
+local function awaits_runner(T)
+  return T[CODE] == IN_REVIEW and T[HOLD] == 'checks' and T[TOKEN] == ''
+end
+
 local function check_sets(id, T)
   local kind = T[OWNER]:match('^[^:]+') or ''
   local code = T[CODE]
@@ -27,6 +32,7 @@ local function check_sets(id, T)
         function() redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id) end)
     end
   end
+  if awaits_runner(T) then must_stand_in('due', dueKey, id, now()) end
   if T[NUMBER] > 0 and (code == QUEUED or (code == IN_PROGRESS and kind == 'sub-agent')) then
     must_stand_in('window', windowKey, id, now())
   end

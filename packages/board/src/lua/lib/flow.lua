@@ -46,18 +46,16 @@ local function is_open(B)
   return B[STATUS] ~= 'accepting' and not is_ended(B) and B[CANCELLING] == 0 and not is_paused(B)
 end
 
--- How many more tasks may go into the window now.
+-- How many more tasks may go into the window now, and how many are in it.
 local function room(B)
-  if not is_open(B) then return 0 end
-  if B[ALLOW_PARALLEL] == 0 then
-    if B[COUNTS + IN_PROGRESS] > 0 then return 0 end
-    return 1 - redis.call('ZCARD', windowKey)
-  end
-  return B[MAX_PARALLEL] - redis.call('ZCARD', windowKey)
+  if not is_open(B) then return 0, 0 end
+  local inFlight = redis.call('ZCARD', windowKey)
+  if B[ALLOW_PARALLEL] == 1 then return B[MAX_PARALLEL] - inFlight, inFlight end
+  return B[COUNTS + IN_PROGRESS] > 0 and 0 or 1 - inFlight, inFlight
 end
 
 -- Puts ready tasks into the window, each with an outbox entry.
-local function queue_tasks(B, ids)
+local function queue_tasks(B, ids, inFlight)
   local hot, scores, window = {}, {}, {}
   for n, packed in ipairs(redis.call('HMGET', hotKey, unpack(ids))) do
     local id, T, at = ids[n], cmsgpack.unpack(packed), n * 2 - 1
@@ -68,7 +66,7 @@ local function queue_tasks(B, ids)
     hot[at], hot[at + 1] = id, cmsgpack.pack(T)
     scores[at], scores[at + 1] = int(QUEUED * BAND + T[NUMBER]), id
     window[at], window[at + 1] = int(now()), id
-    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH])
+    hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH], inFlight + n)
   end
   redis.call('HSET', hotKey, unpack(hot))
   redis.call('ZADD', indexKey, unpack(scores))
@@ -85,11 +83,11 @@ local function dispatch(B)
   local ready = 0
   for code = READY, READY + 4 do ready = ready + B[COUNTS + code] end
   if ready == 0 then return end
-  local free = room(B)
+  local free, inFlight = room(B)
   if free <= 0 then return end
   local most = math.min(free, DISPATCH_MOST)
   local ids = redis.call('ZRANGEBYSCORE', indexKey, '-inf', '(' .. int(QUEUED * BAND), 'LIMIT', 0, most)
-  if #ids > 0 then queue_tasks(B, ids) end
+  if #ids > 0 then queue_tasks(B, ids, inFlight) end
   if #ids == most and free > most then hand_on('dispatch', '', 0, 0) end
 end
 

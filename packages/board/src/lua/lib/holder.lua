@@ -74,6 +74,14 @@ local function end_attempt(id, T, outcome, class, reason)
   T[VERSION] = T[VERSION] + 1
 end
 
+-- Ends the attempt with what it brings.
+local function take_result(id, T, name, outcome, output)
+  remember(id, name)
+  end_attempt(id, T, 'completed', '', '')
+  redis.call('HSET', outcomeKey, id, outcome)
+  if output ~= '' then redis.call('HSET', outputKey, id, output) else redis.call('HDEL', outputKey, id) end
+end
+
 -- Back to pending: ready, scheduled or waiting by the one readiness rule. The lead goes straight to its queue.
 local function rest(B, id, T)
   -- An older writer left the last holder in a task under review.
@@ -97,6 +105,7 @@ end
 local function finish(B, id, T, code, type, by, extra)
   T[TASK_ENDED], T[OWNER] = now(), ''
   recode(B, id, T, code)
+  if code == COMPLETED then accept_staged(id) end
   local event = emit(type, id, T, by, extra)
   save_task(id, T)
   if T[NUMBER] > 0 then
@@ -109,6 +118,15 @@ local function finish(B, id, T, code, type, by, extra)
   return event
 end
 
+-- Counts a failed task; as many as `maxFailures` since the job began or was resumed pause it.
+local function count_failed(B, by)
+  B[FAILED_SINCE] = B[FAILED_SINCE] + 1
+  if B[MAX_FAILURES] > 0 and B[FAILED_SINCE] >= B[MAX_FAILURES] and not is_ended(B) and B[CANCELLING] == 0 then
+    add_pause(B, 'failures', B[FAILED_SINCE] .. ' tasks failed (maxFailures ' .. B[MAX_FAILURES] .. ')', by)
+  end
+  save_board(B)
+end
+
 -- What a failure means for the task: again after `delayMs` while it may be retried, else it has failed. One of class
 -- `infra` is the harness' own: no failure of the task but a strike, and the caller says when there were too many.
 local function fail_task(B, id, T, class, reason, retryable, delayMs, by)
@@ -117,9 +135,10 @@ local function fail_task(B, id, T, class, reason, retryable, delayMs, by)
     T[STRIKES], T[STICKY] = 0, 0
     T[FAILURES] = T[FAILURES] + 1
     T[FRESH] = 1
+    drop_staged(id)
   end
   local extra = cjson.encode({ class = class, reason = reason })
-  if retryable and T[NUMBER] > 0 and T[FAILURES] < T[MAX_ATTEMPTS] then
+  if retryable and T[NUMBER] > 0 and T[FAILURES] < attempts_of(B, T) then
     T[NOT_BEFORE] = delayMs > 0 and now() + delayMs or 0
     rest(B, id, T)
     local event = emit('task.failed', id, T, by, extra)
@@ -132,6 +151,7 @@ local function fail_task(B, id, T, class, reason, retryable, delayMs, by)
   redis.call('HSET', outcomeKey, id, cjson.encode({ failure = { class = class, reason = reason } }))
   if T[NUMBER] == 0 then redis.call('HSET', jobKey, 'leadFailure', 'lead: ' .. class) end
   finish(B, id, T, FAILED, 'task.failed', by, extra)
+  if T[NUMBER] > 0 then count_failed(B, by) end
 end
 
 -- A failed attempt.

@@ -36,9 +36,11 @@ end
 -- Opens an ended job again. Its lead, if it ended well, waits for news: the result of its finish_job.
 local function reopen_job(B, by)
   if not is_ended(B) then return end
-  B[ENDED], B[REASON], B[CANCELLING] = 0, '', 0
+  B[ENDED], B[CANCELLING], B[FAILED_SINCE], B[ACTIVE_MS], B[ACTIVE_FROM] = 0, 0, 0, 0, 0
+  B[REASON] = pause_reason(B)
+  if not is_paused(B) then start_clock(B) end
   B[STATUS] = 'running'
-  redis.call('HDEL', jobKey, 'result')
+  redis.call('HDEL', jobKey, 'result', 'endsEarly')
   local event = emit('job.reopened', '', nil, by)
   if B[LEAD] == '' then return end
   local T = load_task(B[LEAD])

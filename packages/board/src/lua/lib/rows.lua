@@ -24,7 +24,8 @@ end
 
 -- One task's row: few elements, for a client takes long to read many. `full` adds the long texts. Absent fields are
 -- empty strings, the state in figures is one JSON text: [record, open dependencies, usage or 0, lease end or 0].
-local function row(id, T, full)
+local function row(B, id, T, full)
+  T[MAX_ATTEMPTS] = attempts_of(B, T)
   local deps = redis.call('HGET', depsKey, id)
   local usage = redis.call('HGET', usageKey, id)
   local open = open_dependencies(T[CODE], deps)

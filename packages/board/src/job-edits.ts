@@ -1,0 +1,33 @@
+import type { Actor, JobLimits, JobSpec } from '@crewboard/contracts';
+import { z } from 'zod';
+import type { BoardIo } from './board-io.ts';
+import { parseReply } from './replies.ts';
+
+const EditReply = z.tuple([z.literal('ok'), z.number()]);
+
+/** What may be changed about a job that was submitted. */
+export function jobEdits(io: BoardIo) {
+  return {
+    /**
+     * Gives the job `limits` in place of those of `spec`, which was read at `version`; returns its new version.
+     * `changed` names the limits that were asked for. Errors: `stale_version` with the job's version, `terminal`,
+     * `not_found`.
+     */
+    async editJob(
+      spec: JobSpec,
+      edit: { by: Actor; version: number; limits: JobLimits; changed: object },
+    ): Promise<number> {
+      const { by, version, limits, changed } = edit;
+      const [, next] = parseReply(
+        await io.run(spec.id, 'edit_job', [
+          `${by.kind}:${by.id}`,
+          version,
+          JSON.stringify({ ...spec, limits }),
+          JSON.stringify({ version: version + 1, limits: changed }),
+        ]),
+        EditReply,
+      );
+      return next;
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { withoutAbsent } from '@crewboard/board';
+import { type Artifact, ArtifactPath, ArtifactRef, CrewboardError } from '@crewboard/contracts';
+import { numberCursor } from '../cursor.ts';
+import type { ArtifactCalls, Scope } from '../service.ts';
+import { visibleJob } from '../visible-job.ts';
+import type { ArtifactPlaces } from './put-artifact.ts';
+
+const PAGE_DEFAULT = 50;
+
+const isName = (name: string) => ArtifactRef.safeParse(name).success || ArtifactPath.safeParse(name).success;
+
+/** Artifacts as people and programs read them; see ArtifactCalls. */
+export function artifactService({ boards, artifacts }: ArtifactPlaces): ArtifactCalls {
+  async function find(scope: Scope, jobId: string, name: string): Promise<Artifact> {
+    await visibleJob(boards, scope, jobId);
+    const found = isName(name) ? await boards.findArtifact(jobId, name) : undefined;
+    if (found !== undefined) return found;
+    throw new CrewboardError(
+      'not_found',
+      'no such artifact. A file shows under its path once the submit of its task was accepted.',
+      { next: `GET /v1/jobs/${jobId}/artifacts` },
+    );
+  }
+
+  return {
+    async listArtifacts(scope, jobId, { cursor, limit = PAGE_DEFAULT }) {
+      await visibleJob(boards, scope, jobId);
+      const { artifacts: page, nextAfter } = await boards.artifactPage(jobId, numberCursor(cursor), limit);
+      return withoutAbsent({
+        artifacts: page,
+        nextCursor: nextAfter === undefined ? undefined : String(nextAfter),
+      });
+    },
+
+    async findArtifact(scope, jobId, name) {
+      const artifact = await find(scope, jobId, name);
+      return { artifact, read: (range) => artifacts.read(jobId, artifact.sha256, range) };
+    },
+  };
+}

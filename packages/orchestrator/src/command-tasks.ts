@@ -1,0 +1,86 @@
+import type { Boards } from '@crewboard/board';
+import {
+  type CommandsMode,
+  CrewboardError,
+  type JobSpec,
+  type NewTask,
+  type PlanOp,
+} from '@crewboard/contracts';
+import { fillPlaceholders } from './checks/placeholders.ts';
+import { noCommands } from './commands.ts';
+
+type CommandFields = Partial<
+  Pick<NewTask, 'executor' | 'command' | 'input' | 'policy' | 'outputSchema' | 'acceptance'>
+>;
+
+/** What decides whether command tasks may stand in a job. */
+export interface CommandRules {
+  commands: CommandsMode;
+  hasWorkspace: boolean;
+}
+
+function refuse(path: string, detail: string): never {
+  throw new CrewboardError('invalid_argument', `${path}: ${detail}. Nothing was changed.`, { path });
+}
+
+/** True when a change of a task bears on how its command is run. */
+export function isAboutCommand(patch: CommandFields): boolean {
+  return patch.executor !== undefined || patch.command !== undefined || patch.input !== undefined;
+}
+
+/**
+ * Refuses a task whose command could not be run here, or whose end would not say what its policy asks for; `path` names
+ * the task in the error. Throws `invalid_argument`.
+ */
+export function refuseUnfitCommand(task: CommandFields, path: string, rules: CommandRules): void {
+  if (task.executor !== 'command') {
+    if (task.command !== undefined) refuse(`${path}.command`, 'a command needs "executor": "command"');
+    return;
+  }
+  if (task.command === undefined) {
+    refuse(`${path}.command`, 'the executor "command" needs one, such as {"run": "npm test"}');
+  }
+  if (!rules.hasWorkspace) refuse(path, 'a command runs in the workspace: add workspace.path to the job');
+  if (rules.commands === 'off') throw noCommands(path);
+  fillPlaceholders(task.command.run, task.input, `${path}.command.run`);
+  if (task.policy === 'evidence') {
+    refuse(`${path}.policy`, 'a command states no evidence; use "none" or "approved"');
+  }
+  const isChecked =
+    task.policy === 'checked' ||
+    task.outputSchema !== undefined ||
+    task.acceptance?.some(({ check }) => check !== undefined);
+  if (isChecked)
+    refuse(path, 'a command task is checked by its exit code alone; put the check into command.run');
+}
+
+/** Refuses tools and tasks of a job that need commands where they can't be had. */
+export function refuseUnfitCommands(
+  { tools = [], tasks }: { tools?: readonly string[] | undefined; tasks: readonly NewTask[] },
+  rules: CommandRules,
+): void {
+  if (tools.includes('run_command') && rules.commands === 'off') throw noCommands('tools (run_command)');
+  for (const [i, task] of tasks.entries()) refuseUnfitCommand(task, `tasks[${i}]`, rules);
+}
+
+/**
+ * What a lead may plan of commands. A job whose tools do not name `run_command` was not given the right to run what a
+ * model thinks of, so there its lead may not do so by way of a task either.
+ */
+export function leadCommandRules(boards: Boards, spec: JobSpec, commands: CommandsMode) {
+  const rules = { commands, hasWorkspace: spec.workspace !== undefined };
+  return async (ops: readonly PlanOp[]): Promise<void> => {
+    for (const [i, op] of ops.entries()) {
+      if ((op.op !== 'add' && op.op !== 'edit') || !isAboutCommand(op)) continue;
+      const isForCommand = op.executor === 'command' || op.command !== undefined;
+      if (isForCommand && !spec.tools.includes('run_command')) {
+        throw new CrewboardError(
+          'forbidden',
+          `ops[${i}] plans a command, and the tools of this job do not include run_command. Nothing was changed. Plan a task for an agent.`,
+        );
+      }
+      const [before] = op.op === 'edit' ? await boards.readTasks(spec.id, [op.taskId], true) : [];
+      refuseUnfitCommand({ ...before, ...op }, `ops[${i}]`, rules);
+    }
+  };
+}

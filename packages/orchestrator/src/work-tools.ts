@@ -1,0 +1,54 @@
+import { CrewboardError, type JobSpec, type Tool } from '@crewboard/contracts';
+import {
+  type CommandRunner,
+  createFileLocks,
+  createWorkTools,
+  openWorkspace,
+  type Workspace,
+} from '@crewboard/tools';
+import { createCommands } from './commands.ts';
+import type { Settings } from './settings.ts';
+
+/** What jobs may do in their workspaces, for all attempts of one process. */
+export interface WorkTools {
+  /** The work tools that a job allows, confined to its workspace; none without one. */
+  toolsOf(spec: JobSpec): Promise<Tool[]>;
+  /**
+   * Runs commands in the job's workspace. Throws `invalid_argument` when it has none any more, `unavailable` when
+   * this process runs no commands.
+   */
+  runnerOf(spec: JobSpec): Promise<CommandRunner>;
+  /** Resolves when no command runs: those of aborted attempts take a moment to end. */
+  idle(): Promise<void>;
+}
+
+/** Makes the work tools of a process; its agents share the locks of files. */
+export function createJobTools({ commands: mode, dataDir }: Settings): WorkTools {
+  const commands = createCommands(mode);
+  const locks = createFileLocks();
+
+  async function workspaceOf(spec: JobSpec): Promise<Workspace> {
+    if (spec.workspace === undefined) {
+      throw new CrewboardError('invalid_argument', 'the job has no workspace to run commands in.');
+    }
+    return openWorkspace({ root: spec.workspace.path, deniedPaths: [dataDir] });
+  }
+
+  return {
+    async toolsOf(spec) {
+      if (spec.workspace === undefined) return [];
+      const workspace = await workspaceOf(spec);
+      const runs = mode !== 'off' && spec.tools.includes('run_command');
+      return createWorkTools(
+        {
+          workspace,
+          locks,
+          ...(runs ? { commands: { run: commands.runnerFor(workspace), mode } } : {}),
+        },
+        spec.tools,
+      );
+    },
+    runnerOf: async (spec) => commands.runnerFor(await workspaceOf(spec)),
+    idle: commands.idle,
+  };
+}

@@ -1,0 +1,116 @@
+import type { Dirent } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { isDeniedName, isInside } from '../paths.ts';
+import { systemErrorCode } from '../workspace.ts';
+import { notStarted } from './start-process.ts';
+
+/** Something that a sandboxed command must not see, although it lies in what the sandbox shows. */
+export interface Masked {
+  /** Bytes: a name need not be valid UTF-8. */
+  path: Buffer;
+  isFolder: boolean;
+}
+
+/** Bubblewrap takes 9,000 arguments, and a mask needs up to four. */
+const MASKS_MOST = 2000;
+const ENTRIES_MOST = 1_000_000;
+const FOLDERS_AT_ONCE = 32;
+
+async function readFolder(folder: Buffer): Promise<Dirent<Buffer>[] | 'closed'> {
+  try {
+    return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    // The command could open a folder of its own user again, so what is in it must not count as seen.
+    if (code === 'EACCES' || code === 'EPERM') return 'closed';
+    throw notStarted(`the workspace could not be searched for what is closed to agents (${code})`, error);
+  }
+}
+
+/** One search: the folders still to be read and what is to be masked so far. */
+class Search {
+  readonly masked: Masked[] = [];
+  private readonly pending: Buffer[];
+  private readonly deniedPaths: ReadonlySet<string>;
+  private seen = 0;
+
+  constructor(root: string, deniedPaths: readonly string[]) {
+    this.pending = [Buffer.from(root)];
+    this.deniedPaths = new Set(deniedPaths);
+  }
+
+  async run(signal: AbortSignal): Promise<Masked[]> {
+    while (this.pending.length > 0) {
+      signal.throwIfAborted();
+      await Promise.all(this.pending.splice(-FOLDERS_AT_ONCE).map((folder) => this.read(folder)));
+      if (this.seen > ENTRIES_MOST) {
+        throw notStarted(`the workspace has more than ${ENTRIES_MOST} entries, too many to be searched`);
+      }
+      if (this.masked.length > MASKS_MOST) {
+        throw notStarted(`the workspace has more than ${MASKS_MOST} entries that are closed to agents`);
+      }
+    }
+    return this.masked;
+  }
+
+  private async read(folder: Buffer): Promise<void> {
+    const entries = await readFolder(folder);
+    if (entries === 'closed') {
+      this.masked.push({ path: folder, isFolder: true });
+      return;
+    }
+    this.seen += entries.length;
+    for (const entry of entries) {
+      const path = Buffer.concat([folder, Buffer.from('/'), entry.name]);
+      const isFolder = entry.isDirectory();
+      // A link shows only what can be reached without it.
+      if (this.isDenied(entry.name, path) && !entry.isSymbolicLink()) this.masked.push({ path, isFolder });
+      else if (isFolder) this.pending.push(path);
+    }
+  }
+
+  /** Compares as text: a name with bytes that are none can still begin like a denied one. */
+  private isDenied(name: Buffer, path: Buffer): boolean {
+    return isDeniedName(name.toString('utf8')) || this.deniedPaths.has(path.toString('utf8'));
+  }
+}
+
+async function findDenied(path: string): Promise<Masked[]> {
+  const stats = await lstat(path).catch(() => undefined);
+  return stats === undefined ? [] : [{ path: Buffer.from(path), isFolder: stats.isDirectory() }];
+}
+
+/** Files of the system that only some of its users may read, such as keys and password hashes. */
+async function findPrivate(folder: string): Promise<Masked[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found = await Promise.all(
+    entries.map(async (entry): Promise<Masked[]> => {
+      const path = `${folder}/${entry.name}`;
+      const stats = await lstat(path).catch(() => undefined);
+      if (stats === undefined || stats.isSymbolicLink()) return [];
+      const isFolder = stats.isDirectory();
+      if ((stats.mode & (isFolder ? 0o001 : 0o004)) === 0) return [{ path: Buffer.from(path), isFolder }];
+      return isFolder ? await findPrivate(path) : [];
+    }),
+  );
+  return found.flat();
+}
+
+/**
+ * Finds all that is to be masked now: denied names at any depth of the workspace, denied folders that are in sight,
+ * and the private files of `/etc`. Throws `unavailable` when the workspace is too large to be searched.
+ */
+export async function findMasked(
+  { workspaceRoot, deniedPaths }: { workspaceRoot: string; deniedPaths: readonly string[] },
+  isSystemPath: (path: string) => boolean,
+  signal: AbortSignal,
+): Promise<Masked[]> {
+  const elsewhere = deniedPaths.filter((path) => !isInside(workspaceRoot, path) && isSystemPath(path));
+  const found = await Promise.all([
+    new Search(workspaceRoot, deniedPaths).run(signal),
+    findPrivate('/etc'),
+    ...elsewhere.map(findDenied),
+  ]);
+  return found.flat();
+}
