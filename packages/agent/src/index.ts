@@ -16,4 +16,5 @@ export {
   type ModelRequest,
 } from './model-call.ts';
 export { ModelPrice, PriceFile, parsePriceFile, usdOf } from './prices.ts';
+export { totalsOf } from './run.ts';
 export type { WorkState } from './work-state.ts';

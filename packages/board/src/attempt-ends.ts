@@ -1,4 +1,10 @@
-import { artifactRefIn, type Evidence, type FailureClass, type JsonValue } from '@crewboard/contracts';
+import {
+  artifactRefIn,
+  cutUtf8,
+  type Evidence,
+  type FailureClass,
+  type JsonValue,
+} from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { withChangedSince } from './changed-since.ts';
@@ -12,6 +18,10 @@ const WaitReply = z.union([
   z.tuple([z.literal('already'), z.number(), z.number()]),
   z.tuple([z.literal('still')]),
 ]);
+const StallReply = z.tuple([z.enum(['ok', 'already', 'moving', 'empty'])]);
+const AskReply = z.tuple([z.enum(['ok', 'already'])]);
+/** Of a text in the log: the whole stands elsewhere. */
+const LOGGED_BYTES = 2048;
 const FinishReply = z.union([
   z.tuple([z.enum(['ok', 'already']), z.string()]),
   z.tuple([z.literal('news'), z.string()]),
@@ -157,6 +167,24 @@ export function leadEnds(io: BoardIo) {
       const reply = parseReply(await io.run(hold.jobId, 'release', args), WaitReply);
       if (reply[0] === 'still') return 'still';
       return reply[0] === 'already' && reply[2] === 1 ? 'woken' : 'parked';
+    },
+
+    /**
+     * Ends a run of the lead that has nothing to wait for and does nothing: the job pauses (`stall`). `moving` (nothing
+     * changed): there is something to wait for by now; `empty` (nothing changed): the job has no task at all.
+     */
+    async stall(hold: Hold, requestId: string, reason: string): Promise<'stalled' | 'moving' | 'empty'> {
+      const [word] = parseReply(
+        await io.run(hold.jobId, 'stall', [hold.token, requestId, reason]),
+        StallReply,
+      );
+      return word === 'moving' || word === 'empty' ? word : 'stalled';
+    },
+
+    /** Puts a question of the lead before people; the answer is a message to the lead. */
+    async ask(hold: Hold, requestId: string, question: string): Promise<void> {
+      const args = [hold.token, requestId, question, cutUtf8(question, LOGGED_BYTES)];
+      parseReply(await io.run(hold.jobId, 'ask', args), AskReply);
     },
 
     /** The lead's end of the job; see the script for what refuses it. */

@@ -14,7 +14,9 @@ import { jobEdits } from './job-edits.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
+import { messages } from './messages.ts';
 import { modelHolds } from './model-holds.ts';
+import { plans } from './plans.ts';
 import { readers } from './readers.ts';
 import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
@@ -38,6 +40,8 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...holderRequests(io),
     ...attemptEnds(io),
     ...leadEnds(io),
+    ...messages(io),
+    ...plans(io),
     ...readers(io),
     ...taskPages(io),
     ...snapshots(io),

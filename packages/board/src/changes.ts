@@ -53,6 +53,10 @@ export interface ChangeInput {
   lead?: { token: string; requestId: string };
   /** A person's name for this call: repeated with the same content it changes nothing and answers the same. */
   idempotencyKey?: string;
+  /** Only checks: the same errors, and nothing changes. */
+  dryRun?: boolean;
+  /** The adds are the tasks of the plan of this version, which a person approves with them. */
+  approve?: number;
 }
 
 export interface AddInput extends Pick<ChangeInput, 'by' | 'maxAttempts' | 'lead' | 'idempotencyKey'> {
@@ -190,7 +194,7 @@ export function boardChanges(io: BoardIo) {
   async function tasksOf(jobId: string, ids: readonly string[]): Promise<(Task | undefined)[]> {
     if (ids.length === 0) return [];
     const [, , rows] = parseReply(await io.run(jobId, 'read_tasks', [1, ...ids]), TasksReply);
-    return rows.map((row) => (row === undefined ? undefined : toTask(row, false)));
+    return rows.map((row) => (row === undefined ? undefined : toTask(row, undefined)));
   }
 
   /**
@@ -214,13 +218,16 @@ export function boardChanges(io: BoardIo) {
         cascade: dependents === 'cancel',
       })),
       reopens: reopens.map(({ taskId, version, reason }) => ({ id: taskId, version, reason })),
+      dryRun: input.dryRun,
+      approve: input.approve,
     };
     const request = {
       by: input.by,
       token: input.lead?.token,
-      requestId: nameOf(input),
+      // A check is no request: the real one may follow under the same name.
+      requestId: input.dryRun ? undefined : nameOf(input),
       hash: createHash('sha256')
-        .update(JSON.stringify([adds, edits, cancels, reopens]))
+        .update(JSON.stringify(input.approve === undefined ? [adds, edits, cancels, reopens] : input.approve))
         .digest('base64'),
     };
     for (let tries = 0; tries < TRIES; tries++) {

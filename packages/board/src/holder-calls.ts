@@ -76,7 +76,7 @@ export function holderCalls(io: BoardIo) {
       const [, token, leaseUntil, row, jobVersion] = reply;
       return withoutAbsent({
         token,
-        task: toTask(row, false),
+        task: toTask(row, undefined),
         leaseUntil: leaseUntil === '' ? undefined : isoTime(Number(leaseUntil)),
         fresh: row.hot.fresh === 1,
         jobVersion,

@@ -11,8 +11,10 @@ export { type FoldedBoard, type FoldedTask, foldEvents } from './fold-events.ts'
 export type { OutboxEntry, Sweep } from './hand-over.ts';
 export type { Claimed, ClaimInput, Hold } from './holder-calls.ts';
 export { type Keyspace, keyspace } from './keys.ts';
+export type { PendingMessage } from './messages.ts';
 export type { ParkedTask } from './model-holds.ts';
 export type { Planned } from './plan-script.ts';
+export type { PlanDecision, PlanState } from './plans.ts';
 export type { JobState } from './readers.ts';
 export { withoutAbsent } from './records.ts';
 export { asUnavailable, isLeaseLost } from './replies.ts';

@@ -12,6 +12,7 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { packUsage, settleCall } from './budgets.ts';
 import type { Hold } from './holder-calls.ts';
+import { withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
 
 const AppendReply = z.tuple([z.enum(['ok', 'already', 'conflict']), z.number()]);
@@ -32,6 +33,14 @@ function settlementOf(entry: NewJournalEntry, settles: CallSettlement | undefine
   return [settles.callId, settles.nanoUsd, tokensOf(entry.usage)];
 }
 
+/** What an entry tells its model, for the script: nothing, news up to a cursor, messages. */
+function toldBy(entry: NewJournalEntry, { cursorFor, messagesFor }: JournalOptions): string {
+  const cursor = cursorFor?.(entry);
+  const messages = messagesFor?.(entry);
+  if (cursor === undefined && messages === undefined) return '';
+  return JSON.stringify(withoutAbsent({ cursor, messages: messages?.ids, turn: messages?.turn }));
+}
+
 export interface JournalOptions {
   attempt: number;
   /**
@@ -39,6 +48,11 @@ export interface JournalOptions {
    * step, so that news counts as delivered exactly when the message that carries it is durable.
    */
   cursorFor?: (entry: NewJournalEntry) => string | undefined;
+  /**
+   * Called for each entry about to be appended: the messages of people whose texts it carries, and the turn in which
+   * the model will see them. They count as delivered in the same step.
+   */
+  messagesFor?: (entry: NewJournalEntry) => { ids: string[]; turn: number } | undefined;
 }
 
 /** The durable conversations of tasks. */
@@ -80,12 +94,8 @@ export function journalStore(io: BoardIo) {
 }
 
 /** The fenced append of one attempt; `entries` is what the journal holds, and grows with each. */
-function createAppend(
-  io: BoardIo,
-  hold: Hold,
-  { attempt, cursorFor }: JournalOptions,
-  entries: JournalEntry[],
-) {
+function createAppend(io: BoardIo, hold: Hold, options: JournalOptions, entries: JournalEntry[]) {
+  const { attempt } = options;
   // Of this attempt, also from before a fence: a call that was started and not answered yet.
   const openTools = new Set<string>();
   for (const entry of entries) {
@@ -107,7 +117,7 @@ function createAppend(
       opens - closes,
       entry.kind === 'start' && entry.fresh ? 1 : 0,
       usageOf(entry),
-      cursorFor?.(entry) ?? '',
+      toldBy(entry, options),
       ...settlementOf(entry, settles),
     ];
     const [word, length] = parseReply(

@@ -26,6 +26,7 @@ export const BOARD_KEYS = [
   'runners',
   'artifacts',
   'rate',
+  'messages',
   'spend',
 ] as const;
 

@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { capsInForce } from './budgets.ts';
-import { CODES, countsOf, jobStatusOf, parseUsage, toTask } from './records.ts';
+import { CODES, countsOf, holdOf, jobStatusOf, parseUsage, readyOutsideOf, toTask } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 import { type Money, moneyOf, SpendSums } from './spend-sums.ts';
@@ -59,6 +59,20 @@ export interface JobState {
   queued: boolean;
   /** True for a job that is filled and waits to be started. */
   held: boolean;
+  /** True while the lead has not been told of news of the board. */
+  hasNews: boolean;
+  plan: 'none' | 'planning' | 'proposed';
+  /** Questions of the lead that nobody has answered. */
+  questions: number;
+  /** Of the ready ones, those that people and programs outside are to claim. */
+  readyOutside: number;
+}
+
+/** True when the event `id` came after `cursor`; an empty ID is before all. */
+function isAfter(id: string, cursor: string): boolean {
+  const [ms = 0, sequence = 0] = id.split('-').map(Number);
+  const [lastMs = 0, lastSequence = 0] = cursor.split('-').map(Number);
+  return ms > lastMs || (ms === lastMs && sequence > lastSequence);
 }
 
 /** Reads that see one consistent state each and walk no board. */
@@ -73,8 +87,8 @@ export function readers(io: BoardIo) {
       await io.run(jobId, 'read_tasks', [full ? 1 : 0, ...taskIds]),
       TasksReply,
     );
-    const paused = board.pauses.length > 0;
-    return rows.map((row) => (row === undefined ? undefined : toTask(row, paused)));
+    const hold = holdOf(board);
+    return rows.map((row) => (row === undefined ? undefined : toTask(row, hold)));
   }
 
   return {
@@ -103,6 +117,10 @@ export function readers(io: BoardIo) {
         modelDown: down === '' ? undefined : down,
         queued: leadQueued === 1 || board.count(CODES.queued) > 0,
         held: board.status === 'accepting' && board.isFilled,
+        hasNews: isAfter(board.news, board.cursor),
+        plan: board.plan,
+        questions: board.questions,
+        readyOutside: readyOutsideOf(board),
       };
     },
 

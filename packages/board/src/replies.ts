@@ -23,6 +23,8 @@ const Current = z.looseObject({
   tasks: z.number().optional(),
   adding: z.number().optional(),
   review: z.string().optional(),
+  awaits: z.literal('approval').optional(),
+  plan: z.number().optional(),
   most: z.number().optional(),
   path: z.array(z.string()).optional(),
 });
@@ -149,6 +151,32 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'idempotency_mismatch',
     detail: () => `this Idempotency-Key was used with other tasks on this board. ${NOTHING} Use a new key.`,
   },
+  no_lead: {
+    code: 'invalid_argument',
+    detail: () => `this job has no lead: name a task as the target. ${NOTHING}`,
+  },
+  too_many_messages: {
+    code: 'limit_exceeded',
+    detail: (c) => `${c.most} messages wait to be delivered in this job already. ${NOTHING} Try again later.`,
+  },
+  plan_mode: {
+    code: 'plan_mode',
+    detail: () => `a person has to approve the plan first. ${NOTHING}`,
+    next: () => 'submit_plan {"tasks": [...]}',
+  },
+  not_planning: {
+    code: 'invalid_transition',
+    detail: () => `no plan is asked for: this job needs none, or it is approved. ${NOTHING}`,
+    next: () => 'board_plan {"ops": [...]}',
+  },
+  no_plan: {
+    code: 'invalid_transition',
+    detail: () => `no plan of this job waits for approval. ${NOTHING}`,
+  },
+  stale_plan: {
+    code: 'stale_version',
+    detail: (c) => `the plan has changed: it is at version ${c.plan} now. ${NOTHING}`,
+  },
   limit_exceeded: {
     code: 'limit_exceeded',
     detail: (c) =>
@@ -169,7 +197,7 @@ function shownState(current: Current) {
     readiness: readinessOf(
       { code: current.code, hold: current.hold ?? '', notBefore: current.notBefore ?? 0 },
       [],
-      false,
+      current.awaits,
     ),
     notBefore: current.notBefore ? isoTime(current.notBefore) : undefined,
   });

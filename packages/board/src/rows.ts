@@ -97,6 +97,8 @@ function taskRow(value: unknown): TaskRowType {
   };
 }
 
+const PLAN_MODES = ['none', 'planning', 'proposed'] as const;
+
 function boardRecord(value: unknown): BoardRecordType {
   const what = 'board record';
   const values = list(value, COUNTS_AT + LAST_CODE + 1, what);
@@ -116,6 +118,8 @@ function boardRecord(value: unknown): BoardRecordType {
     pauses: pauses === '' ? [] : pauses.split(','),
     reason: text(values, 21, what),
     isFilled: text(values, 25, what) === '',
+    plan: PLAN_MODES[number(values, 57, what)] ?? damaged(what),
+    questions: number(values, 59, what),
     graph: String(number(values, 24, what)),
     budgetNanoUsd: number(values, 60, what),
     budgetTokens: number(values, 61, what),

@@ -20,6 +20,7 @@ const ENDING: BoardKey[] = [
   'outcome',
   'job',
   'artifacts',
+  'messages',
   'spend',
 ];
 const READING: BoardKey[] = [
@@ -36,11 +37,11 @@ const READING: BoardKey[] = [
   'spend',
 ];
 
-const FLOW = ['core', 'spend', 'flow'];
-const HOLDER = ['core', 'spend', 'flow', 'artifacts', 'pauses', 'holder'];
+const FLOW = ['core', 'spend', 'messages', 'flow', 'pass_on', 'plan_mode'];
+const HOLDER = [...FLOW, 'artifacts', 'pauses', 'holder'];
 const BUDGET = [...HOLDER, 'budget'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
-const DOCTOR = ['core', 'spend', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
+const DOCTOR = ['core', 'spend', 'messages', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {
@@ -85,6 +86,12 @@ const SCRIPTS = {
   fail: { libraries: HOLDER, keys: ENDING },
   release: { libraries: HOLDER, keys: ENDING },
   finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
+  message: { libraries: [...HOLDER, 'answers'], keys: ENDING },
+  take_messages: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'messages'] },
+  ask: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'job'] },
+  stall: { libraries: HOLDER, keys: ENDING },
+  propose_plan: { libraries: HOLDER, keys: ENDING },
+  reject_plan: { libraries: [...HOLDER, 'answers'], keys: ['hot', 'events', 'outbox', 'job'] },
   cancel_job: { libraries: ['core'], keys: ['hot', 'outbox', 'job'] },
   cancel_slice: { libraries: [...HOLDER, 'cancel', 'early_end'], keys: ENDING },
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
@@ -96,13 +103,14 @@ const SCRIPTS = {
   },
   journal_append: {
     libraries: [...HOLDER],
-    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'spend', 'journal'],
+    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'messages', 'spend', 'journal'],
   },
   reserve: { libraries: BUDGET, keys: [...ENDING, 'head'] },
   settle_call: { libraries: HOLDER, keys: ['hot', 'attempts', 'usage', 'spend'] },
   wind_up: { libraries: [...BUDGET, 'cancel', 'rows'], keys: ENDING },
   set_budget: { libraries: BUDGET, keys: ENDING },
   read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'rate', 'spend'] },
+  read_plan: { libraries: ['core'], keys: ['hot', 'job'] },
   read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage', 'spend'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },

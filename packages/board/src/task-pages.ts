@@ -1,7 +1,7 @@
 import type { Counts, Task, TaskListQuery } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { codesOf, countsOf, toTask, withoutAbsent } from './records.ts';
+import { codesOf, countsOf, holdOf, toTask, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 
@@ -35,8 +35,8 @@ export function taskPages(io: BoardIo) {
       ListReply,
     );
     const [, board, rows, last, asOf] = reply;
-    const paused = board.pauses.length > 0;
-    const tasks = rows.filter((row) => row !== undefined).map((row) => toTask(row, paused));
+    const hold = holdOf(board);
+    const tasks = rows.filter((row) => row !== undefined).map((row) => toTask(row, hold));
     return { tasks, last, asOf, board };
   }
 
@@ -44,7 +44,7 @@ export function taskPages(io: BoardIo) {
   async function codesFor(jobId: string, query: PageQuery): Promise<number[] | undefined> {
     if (query.status === undefined && query.readiness === undefined) return [];
     const [, board] = parseReply(await io.run(jobId, 'read_job', []), BoardReply);
-    const codes = codesOf(query, board.pauses.length > 0);
+    const codes = codesOf(query, holdOf(board));
     return codes.length === 0 ? undefined : codes;
   }
 

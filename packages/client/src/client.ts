@@ -14,6 +14,7 @@ import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import { type SteerCalls, steerCalls } from './steer.ts';
 import { type TaskCalls, taskCalls } from './tasks.ts';
 import { createTransport, type Transport } from './transport.ts';
 
@@ -51,7 +52,7 @@ export interface Client {
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** One line a task in plan order, as they come. */
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
-  };
+  } & SteerCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
   /** Follows a job live, resuming over broken connections, until its terminal event. */
@@ -102,6 +103,7 @@ function jobCalls(transport: Transport): Client['jobs'] {
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
+    ...steerCalls(transport),
   };
 }
 

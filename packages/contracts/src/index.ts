@@ -50,7 +50,16 @@ export {
   TaskList,
   TaskListQuery,
 } from './http.ts';
-export { EventId, JobId, newJobId, newSecret, newTaskId, TaskId } from './ids.ts';
+export {
+  EventId,
+  JobId,
+  MessageId,
+  newJobId,
+  newMessageId,
+  newSecret,
+  newTaskId,
+  TaskId,
+} from './ids.ts';
 export {
   Counts,
   DEFAULT_LIMITS,
@@ -62,6 +71,7 @@ export {
   JobLimits,
   JobLimitsInput,
   JobLinks,
+  JobPlan,
   JobResult,
   JobSpec,
   JobStatus,
@@ -93,6 +103,12 @@ export {
 } from './person-http.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
 export { shownLine } from './shown-text.ts';
+export {
+  ApprovePlanBody,
+  MessageAnswer,
+  MessageBody,
+  RejectPlanBody,
+} from './steer-http.ts';
 export {
   AcceptanceItem,
   Actor,

@@ -149,6 +149,16 @@ export const JobLinks = z.strictObject({
 
 export type JobLinks = z.infer<typeof JobLinks>;
 
+/** A plan that waits for a person's approval, and that approve and reject name by its version. */
+export const JobPlan = z.strictObject({
+  version: z.number().int().positive(),
+  /** What the lead says of it. */
+  text: z.string().optional(),
+  /** The tasks that approval adds; those that stand on the board already belong to the plan, too. */
+  tasks: z.array(NewTask),
+});
+export type JobPlan = z.infer<typeof JobPlan>;
+
 /** A job as every reader sees it (DESIGN section 18). */
 export const Job = z.strictObject({
   id: JobId,
@@ -163,6 +173,8 @@ export const Job = z.strictObject({
   spend: Spend,
   limits: JobLimits,
   simulated: z.boolean(),
+  /** While it awaits approval; lists leave it out. */
+  plan: JobPlan.optional(),
   createdAt: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
@@ -198,6 +210,8 @@ export const JobSpec = z.strictObject({
   /** What the lead's output of the job must fit. */
   outputSchema: z.record(z.string(), JsonValue).optional(),
   provider: z.enum(['anthropic', 'simulated']),
+  /** A person approves the plan before any task starts. */
+  plan: z.strictObject({ approve: z.literal(true) }).optional(),
   metadata: JsonValue.optional(),
   createdBy: boundedText(200),
 });

@@ -74,11 +74,14 @@ export const BoardResolveInput = z.strictObject({
   text: boundedText(4096).optional(),
 });
 
+/** `submit_plan`: no tasks means that those on the board are the whole plan. */
 export const SubmitPlanInput = z.strictObject({
-  tasks: z.array(NewTask).min(1).max(1000),
+  tasks: z.array(NewTask).max(1000),
   text: boundedText(16_384).optional(),
 });
+export type SubmitPlanInput = z.infer<typeof SubmitPlanInput>;
 export const AskUserInput = z.strictObject({ question: requiredText(4096) });
+export type AskUserInput = z.infer<typeof AskUserInput>;
 export const BoardWaitInput = z.strictObject({});
 export type BoardWaitInput = z.infer<typeof BoardWaitInput>;
 

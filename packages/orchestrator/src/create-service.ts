@@ -23,15 +23,16 @@ import { followEvents } from './follow-events.ts';
 import { holderService } from './holder-service.ts';
 import { jobService } from './job-service.ts';
 import { spendOf } from './job-view.ts';
-import { jobViews } from './job-views.ts';
+import { type JobViews, jobViews } from './job-views.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personService } from './person-service.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
+import { steerService } from './steer-service.ts';
 import { createSubmitJob } from './submit-job.ts';
 import { visibleJob } from './visible-job.ts';
-import { type IsServed, servedProviders } from './worker-registry.ts';
+import { servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 const EVENTS_DEFAULT = 100;
@@ -47,9 +48,8 @@ export interface ServiceDependencies {
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
 
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, isServed: IsServed) {
+function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, { view, views }: JobViews) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
-  const { view, views } = jobViews(isServed);
   return {
     submitJob: createSubmitJob({ boards, settings, checkRules }),
     ...jobService({ boards, settings, view }),
@@ -206,14 +206,16 @@ export function createService(dependencies: ServiceDependencies): Service {
   const { boards, redis, settings, artifacts } = dependencies;
   const isServed = servedProviders(redis, settings.prefix);
   const checkRules = createCheckRules(settings.commands);
+  const views = jobViews(boards, isServed);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
-    ...jobCalls({ ...dependencies, checkRules }, isServed),
+    ...jobCalls({ ...dependencies, checkRules }, views),
     ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
     ...artifactService({ boards, artifacts }),
     ...claimService(holders),
     ...holderService(holders),
+    ...steerService({ boards, settings, view: views.view }),
     ...personService({
       boards,
       settings,

@@ -110,6 +110,8 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     change: then(boards.change, first),
     resolve: then(boards.resolve, first),
     resumeJob: then(boards.resumeJob, first),
+    sendMessage: then(boards.sendMessage, first),
+    rejectPlan: then(boards.rejectPlan, first),
     endChecks: then(boards.endChecks, first),
     releaseChecks: then(boards.releaseChecks, ofHold),
     flip: then(boards.flip, first),

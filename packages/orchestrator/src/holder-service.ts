@@ -8,6 +8,7 @@ import {
 } from '@crewboard/contracts';
 import { findTask } from './find-task.ts';
 import type { LoopGuard } from './loop-guard.ts';
+import { takeNotices } from './messages/notices.ts';
 import type { HolderCalls, Scope } from './service.ts';
 import type { Settings } from './settings.ts';
 import { nextFromOutside, refuseUnfitSubmission } from './submission.ts';
@@ -103,7 +104,7 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
           throw noLeaseForPeople();
         }
         const { leaseUntil, version } = await boards.heartbeat(hold, leaseMs, call.version);
-        return withoutAbsent({ leaseUntil, version, notices: [] });
+        return withoutAbsent({ leaseUntil, version, notices: await takeNotices(boards, hold) });
       }),
 
     noteTask: (scope, jobId, taskId, { text, progress, ...call }) =>

@@ -26,6 +26,7 @@ export type {
   PersonCalls,
   Scope,
   Service,
+  SteerCalls,
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';

@@ -1,5 +1,5 @@
 import { type JobState, withoutAbsent } from '@crewboard/board';
-import { isoTime, type Job, type JobLinks, type Spend } from '@crewboard/contracts';
+import { isoTime, type Job, type JobLinks, type JobPlan, type Spend } from '@crewboard/contracts';
 
 /** Where a job is found below the API's root. */
 export function linksOf(jobId: string): JobLinks {
@@ -13,11 +13,11 @@ export function spendOf(state: JobState): Spend {
   return { ...state.money, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
 }
 
-function reasonOf(state: JobState, served: boolean): string | undefined {
+function reasonOf(state: JobState, served: boolean, people: string | undefined): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
   if (state.reason !== '') return state.reason;
   if (state.endedAt === 0 && state.modelDown !== undefined) return state.modelDown;
-  return waitsForWorker(state) && !served ? 'provider: no worker' : undefined;
+  return waitsForWorker(state) && !served ? 'provider: no worker' : people;
 }
 
 /** True when something of the job can be done now, and only by one of our workers. */
@@ -25,8 +25,18 @@ export function waitsForWorker(state: JobState): boolean {
   return state.queued && state.endedAt === 0 && !state.cancelling && state.pauses.length === 0;
 }
 
-/** The public job of one consistent read. `served`: some worker takes the tasks of its provider. */
-export function jobView(state: JobState, served: boolean): Job {
+/** What a job's view needs to know besides its state. */
+export interface ViewFacts {
+  /** Some worker takes the tasks of its provider. */
+  served: boolean;
+  /** Why it waits for people, if it does. */
+  people: string | undefined;
+  /** The plan that waits for approval, where the view shows it. */
+  plan: JobPlan | undefined;
+}
+
+/** The public job of one consistent read. */
+export function jobView(state: JobState, { served, people, plan }: ViewFacts): Job {
   const { spec } = state;
   return withoutAbsent({
     id: spec.id,
@@ -34,13 +44,14 @@ export function jobView(state: JobState, served: boolean): Job {
     title: spec.title,
     goal: spec.goal,
     status: state.status,
-    statusReason: reasonOf(state, served),
+    statusReason: reasonOf(state, served, people),
     pauses: state.pauses,
     version: state.version,
     counts: state.counts,
     spend: spendOf(state),
     limits: spec.limits,
     simulated: spec.provider === 'simulated',
+    plan,
     createdAt: isoTime(state.createdAt),
     startedAt: state.startedAt > 0 ? isoTime(state.startedAt) : undefined,
     endedAt: state.endedAt > 0 ? isoTime(state.endedAt) : undefined,

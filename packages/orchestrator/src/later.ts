@@ -17,7 +17,6 @@ function refuse(path: string, instead: string): never {
 /** Refuses what of a job's body is not carried out yet. */
 export function refuseLaterJobFields(body: JobBody): void {
   if (body.map !== undefined) refuse('map', 'write the tasks out in tasks[]');
-  if (body.plan?.approve) refuse('plan.approve', 'leave it out');
   if (body.models?.judge !== undefined) refuse('models.judge', 'leave it out');
   if (body.dryRun) refuse('dryRun', 'leave it out');
 }

@@ -3,7 +3,7 @@ import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@cr
 import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
 import type { CheckRules } from './checks/check-rules.ts';
-import { isAboutCommand, refuseUnfitCommand } from './command-tasks.ts';
+import { refuseUnfitCommandEdit } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
@@ -67,12 +67,10 @@ export function personService({
     async editTask(scope, jobId, taskId, { version, ...patch }) {
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'edit');
-      if (isAboutCommand(patch)) {
-        refuseUnfitCommand({ ...task, ...patch }, 'the task', {
-          commands: settings.commands,
-          hasWorkspace: state.spec.workspace !== undefined,
-        });
-      }
+      refuseUnfitCommandEdit(task, patch, 'the task', {
+        commands: settings.commands,
+        hasWorkspace: state.spec.workspace !== undefined,
+      });
       // Of another version nothing is known here, and the board refuses it.
       if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
       const forAgent = patch.executor !== undefined && needsModel([patch]);

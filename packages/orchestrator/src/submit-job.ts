@@ -126,6 +126,7 @@ async function specOf(
     // A job that is all for people and programs outside calls none.
     provider: provider ?? 'anthropic',
     ...(body.outputSchema === undefined ? {} : { outputSchema: body.outputSchema }),
+    ...(body.plan?.approve ? { plan: { approve: true } } : {}),
     ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
     createdBy: scope.caller,
   };
@@ -148,6 +149,7 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
       coalesceMs: settings.coalesceMs,
       hold: body.hold === true,
       fill: token,
+      approvePlan: spec.plan?.approve === true,
       ...lead,
     });
     if (body.tasks !== undefined) {
@@ -217,9 +219,10 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
 }
 
 /** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, { goal, tasks, hold }: JobBody): SubmitAnswer {
+function answerFor(jobId: string, { goal, tasks, hold, plan }: JobBody): SubmitAnswer {
   if (hold) return { id: jobId, status: 'accepting', links: linksOf(jobId) };
-  const status = goal !== undefined && tasks === undefined ? 'planning' : 'running';
+  const plans = goal !== undefined && (tasks === undefined || plan?.approve === true);
+  const status = plans ? 'planning' : plan?.approve ? 'awaiting_approval' : 'running';
   return { id: jobId, status, links: linksOf(jobId) };
 }
 

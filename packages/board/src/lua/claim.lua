@@ -19,13 +19,14 @@ if requestId ~= '' and kind ~= 'sub-agent' and kind ~= 'lead' then
   -- Repeated: the task that this very request got, if it still holds it.
   id = redis.call('HGET', repeatsKey, 'claim:' .. owner .. '/' .. requestId) or id
 end
-if id == '' then
+local isNext = id == ''
+if isNext then
   id = redis.call('ZRANGEBYSCORE', indexKey, int(READY_OUTSIDE * BAND), '(' .. int(REJECTED * BAND), 'LIMIT', 0, 1)[1]
 end
 local B, T = load(id or '')
 local refused = refuse_board(B)
 if refused then return refused end
-if not id then return { 'none' } end
+if not id or (isNext and B[PLAN] > 0) then return { 'none' } end
 if not T then return refuse('not_found', id, nil, { what = 'task' }) end
 
 if T[TOKEN] ~= '' and requestId ~= '' and T[CLAIM_REQUEST] == requestId and T[OWNER] == owner then
@@ -48,6 +49,7 @@ if is_paused(B) then
   unqueue(B, id, T, builtIn)
   return refuse('board_paused', id, T, { pauses = B[PAUSES] })
 end
+if awaits_approval(B, T) then return refuse('not_ready', id, T, { awaits = 'approval' }) end
 -- A built-in claim is for what was dispatched; a ready task that is not has a queue job of its own to come.
 if builtIn and is_ready(T[CODE]) and T[CODE] ~= QUEUED then return { 'dropped' } end
 local due = T[CODE] == SCHEDULED and T[NOT_BEFORE] <= now()

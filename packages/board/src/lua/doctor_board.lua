@@ -53,6 +53,17 @@ if #entries < LOOK and slices < LOOK then
   end
 end
 
+-- Messages that wait: at most a few hundred, and each in one list.
+local waiting, leads = 0, 0
+for _, field in ipairs(redis.call('HKEYS', messagesKey)) do
+  local id = field:match('^to:(.+)$')
+  local length = id and redis.call('HSTRLEN', messagesKey, field) / MESSAGE_ID or 0
+  waiting = waiting + length
+  if id == B[LEAD] then leads = length end
+end
+if B[MESSAGES] ~= waiting then report('messages', '', B[MESSAGES], waiting, set_field(MESSAGES, waiting)) end
+if B[LEAD_MESSAGES] ~= leads then report('messages', '', B[LEAD_MESSAGES] .. " for the lead", leads, set_field(LEAD_MESSAGES, leads)) end
+
 local lead = {}
 if redis.call('HEXISTS', jobKey, 'spec') == 0 then report('job', '', 'no settings', 'the job as submitted') end
 if B[LEAD] ~= '' then

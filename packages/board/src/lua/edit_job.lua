@@ -22,7 +22,7 @@ if B[STATUS] ~= 'accepting' and not is_paused(B) then
   start_clock(B)
   local lead = B[LEAD] ~= '' and load_task(B[LEAD])
   -- More runs for a lead that has used its up, and has unread news.
-  if lead and lead[HOLD] == 'news' and is_after(B[NEWS], B[CURSOR]) then news(B, B[NEWS], is_still(B)) end
+  if lead and lead[HOLD] == 'news' and is_unread(B) then wake_lead(B, is_still(B)) end
   dispatch(B)
 end
 save_board(B)

@@ -11,7 +11,7 @@ local T = load_task(id)
 refused = refuse_holder(B, id, T, token, requestId)
 if refused and refused[1] == 'already' then return { 'already', B[STATUS] } end
 if refused then return refused end
-if is_after(B[NEWS], B[CURSOR]) then return { 'news', B[NEWS] } end
+if is_unread(B) then return { 'news', B[NEWS] } end
 
 local isWaived, openCount = {}, total_of(B) - B[COUNTS + COMPLETED] - B[COUNTS + FAILED] - B[COUNTS + CANCELLED]
 for _, entry in ipairs(waived) do

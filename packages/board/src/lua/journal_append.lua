@@ -1,7 +1,8 @@
 -- Appends one entry to a task's journal, fenced by token and expected length; usage of a reply is added in the same step.
 -- ARGV: 1 task ID, 2 token, 3 expected length, 4 entry ID, 5 entry JSON, 6 growth 0|1, 7 open tools +1|0|-1,
 --       8 fresh start 0|1, 9 usage: JSON [modelCalls, input, output, cacheRead, cacheWrite] or '',
---       10 the lead's new cursor (an event ID) or '',
+--       10 what the entry tells its model: '' or JSON {cursor: the lead's new cursor (an event ID),
+--          messages: [message ID, ...], turn: of the model call that will see it},
 --       11 ID of the call that the reply settles or '', 12 its nano-USD, 13 its tokens
 -- Returns 'ok' | 'already' and the length; 'conflict' with the length when the journal is not as expected.
 local id, token, expected = ARGV[1], ARGV[2], tonumber(ARGV[3])
@@ -30,9 +31,13 @@ if ARGV[11] ~= '' then
 elseif usage then
   add_usage(id, T[ATTEMPT], usage)
 end
-if ARGV[10] ~= '' and T[NUMBER] == 0 and is_after(ARGV[10], B[CURSOR]) then
-  B[CURSOR] = ARGV[10]
-  emit('message.delivered', id, T, T[OWNER], cjson.encode({ cursor = ARGV[10] }))
+if ARGV[10] ~= '' then
+  local told = cjson.decode(ARGV[10])
+  if told.cursor and T[NUMBER] == 0 and is_after(told.cursor, B[CURSOR]) then
+    B[CURSOR] = told.cursor
+    emit('message.delivered', id, T, T[OWNER], cjson.encode({ cursor = told.cursor }))
+  end
+  for _, message in ipairs(told.messages or {}) do deliver_message(B, id, T, message, told.turn) end
   save_board(B)
 end
 return { 'ok', length + 1 }

@@ -2,7 +2,8 @@
 -- ARGV: 1 by, 2 lead token or '' (the lead's writes are fenced), 3 requestId or '', 4 hash of the call,
 --       5 graph version that the caller checked for cycles, or '' without edits of dependencies,
 --       6 headers JSON (lib/add.lua), 7 changes JSON {edits: [...] (lib/edit.lua),
---         cancels: [{id, version, reason, cascade}], reopens: [{id, version, reason}]},
+--         cancels: [{id, version, reason, cascade}], reopens: [{id, version, reason}],
+--         dryRun: only check, approve: version of the plan whose tasks these are},
 --       8 fill token while the board is accepting,
 --       then head and body of each header, then head and body of each edit
 -- Returns 'ok', IDs and numbers of the added in input order, how many are new, changed IDs and their versions,
@@ -30,6 +31,11 @@ if not refused or refused[2] == 'lease_lost' or refused[2] == 'terminal' then
 end
 if refused then return refused end
 if B[STATUS] == 'accepting' and B[FILL] ~= ARGV[8] then return refuse('overtaken') end
+if token ~= '' and B[PLAN] > 0 and not changes.dryRun then return refuse('plan_mode') end
+if changes.approve then
+  refused = refuse_decision(B, changes.approve)
+  if refused then return refused end
+end
 local onlyReopens = #headers == 0 and #edits == 0 and #cancels == 0
 if (is_ended(B) and not onlyReopens) or (B[CANCELLING] == 1 and not is_ended(B)) then
   return refuse('terminal', nil, nil, { job = B[STATUS] })
@@ -58,7 +64,9 @@ for i, reopen in ipairs(reopens) do
   if refused then return refused end
 end
 if movesGraph and graph ~= int(B[GRAPH]) then return { 'graph' } end
+if changes.dryRun then return { 'ok', plan.standing, {}, #plan.fresh, {}, {}, {} } end
 
+if changes.approve then approve_plan(B, by, plan.standing) end
 apply_adds(B, plan, by, TEXTS)
 for i, edit in ipairs(edits) do
   local at = TEXTS + 2 * (#headers + i)

@@ -10,8 +10,8 @@ local refused = refuse_holder(B, id, T, token, requestId, tonumber(ARGV[9]))
 -- A wait that an earlier attempt made and whose news nobody was told of yet is not to be waited for again.
 if refused and refused[1] == 'already' then return { 'already', T[VERSION], T[TOKEN] == token and 1 or 0 } end
 if refused then return refused end
-local unread = is_after(B[NEWS], B[CURSOR])
-if hold == 'news' and not unread and is_still(B) then return { 'still' } end
+local unread = is_unread(B)
+if hold == 'news' and not unread and not can_make_news(B) then return { 'still' } end
 local by = T[OWNER]
 remember(id, requestId)
 if strikes > 0 and T[GROWTH] == 0 then

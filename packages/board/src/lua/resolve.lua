@@ -42,6 +42,7 @@ if T[CODE] == PROPOSAL and decision == 'reject' then
   recode(B, id, T, REJECTED)
   emit('task.cancelled', id, T, by, extra)
   save_task(id, T)
+  pass_messages(B, id, T)
 elseif T[CODE] == PROPOSAL then
   T[HOLD] = ''
   recode(B, id, T, rest_code(T, redis.call('HGET', unmetKey, id)))

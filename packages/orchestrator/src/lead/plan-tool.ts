@@ -1,5 +1,5 @@
 import type { Boards, ChangeInput, Hold } from '@crewboard/board';
-import { type Actor, BoardPlanInput, CrewboardError, type PlanOp, type Tool } from '@crewboard/contracts';
+import { type Actor, BoardPlanInput, type PlanOp, type Tool } from '@crewboard/contracts';
 import { jsonAnswer } from '../board-tools.ts';
 
 type Batch = Required<Pick<ChangeInput, 'adds' | 'edits' | 'cancels' | 'reopens'>>;
@@ -43,22 +43,25 @@ export function createBoardPlanTool(
       '{op: "add", key, title, instructions, input, dependsOn, acceptance, ...} adds a task: a brief needs objective, output, sources, bounds and acceptance. Plan few, full tasks; give locators instead of content.',
       'dependsOn names keys of this call or task IDs; {task, condition: "settled"} is met by any end, also a failed one.',
       'With the version that you saw last: {op: "edit", taskId, version, ...}, {op: "set_dependencies", taskId, version, dependsOn}, {op: "cancel", taskId, version, reason, dependents?: "hold"|"cancel"}, {op: "reopen", taskId, version, reason}.',
+      'dryRun: true only checks.',
       'Answers {created: {key: taskId}, changed: [{taskId, version}], warnings}.',
     ].join(' '),
     inputSchema: BoardPlanInput,
     readOnly: false,
     idempotent: true,
     async execute({ ops, dryRun }, { requestId }) {
-      if (dryRun) {
-        throw new CrewboardError(
-          'invalid_argument',
-          'dryRun is not supported by this version. Nothing was changed.',
-        );
-      }
       const batch = toBatch(ops);
       await checkCommands(ops);
       await refuseUnfitChecks(ops);
       const lead = { token: hold.token, requestId };
+      if (dryRun) {
+        await boards.change(hold.jobId, { ...batch, by, lead, dryRun });
+        return jsonAnswer({
+          created: {},
+          changed: [],
+          warnings: ['dryRun: it would be accepted; nothing was changed'],
+        });
+      }
       const planned = await boards.change(hold.jobId, { ...batch, by, lead });
       const created: Record<string, string> = {};
       for (const [i, { key }] of batch.adds.entries()) {

@@ -158,7 +158,7 @@ local function apply_adds(B, plan, by, textAt)
     write_block('HSET', depsKey, deps)
   end
   write_edges(edges, plan.isFresh)
-  if B[STATUS] == 'planning' and #fresh > 0 then
+  if B[STATUS] == 'planning' and B[PLAN] == 0 and #fresh > 0 then
     B[STATUS] = 'running'
     emit('job.running', '', nil, by)
   end

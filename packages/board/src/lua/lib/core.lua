@@ -13,6 +13,7 @@ local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN, GRAPH, FILL = 21, 22, 23, 24,
 local MAX_FAILURES, FAILED_SINCE, JOB_TIMEOUT = 27, 28, 29
 local COUNTS = 30 -- + a task's code: how many tasks have that code; up to 52
 local ACTIVE_MS, ACTIVE_FROM, JOB_ATTEMPTS = 53, 54, 55
+local MESSAGES, LEAD_MESSAGES, PLAN, PLAN_NUMBER, QUESTIONS = 56, 57, 58, 59, 60
 -- Caps of the budget in nano-USD and tokens (0: none); onLimit 0 pause | 1 finish | 2 fail; how the job ends by it, 0: not.
 local BUDGET_MONEY, BUDGET_TOKENS, ON_LIMIT, WINDING_UP = 61, 62, 63, 64
 local LAST_FIELD = 64

@@ -39,6 +39,11 @@ local function rest_code(T, unmet)
   return READY + T[PRIORITY]
 end
 
+-- A task waits for a person's word on the plan; the lead itself plans.
+local function awaits_approval(B, T)
+  return B[PLAN] > 0 and T[NUMBER] > 0
+end
+
 local function is_paused(B)
   return B[PAUSES] ~= ''
 end
@@ -50,7 +55,7 @@ end
 
 -- How many more tasks may go into the window now, and how many are in it.
 local function room(B)
-  if not is_open(B) or B[WINDING_UP] > 0 then return 0, 0 end
+  if not is_open(B) or B[PLAN] > 0 or B[WINDING_UP] > 0 then return 0, 0 end
   local inFlight = redis.call('ZCARD', windowKey)
   if B[ALLOW_PARALLEL] == 1 then return B[MAX_PARALLEL] - inFlight, inFlight end
   return B[COUNTS + IN_PROGRESS] > 0 and 0 or 1 - inFlight, inFlight
@@ -143,10 +148,19 @@ local function may_wake(B, settled)
   return B[LEAD_RUNS] < B[MAX_LEAD_RUNS] or (settled and B[LEAD_RUNS] == B[MAX_LEAD_RUNS])
 end
 
--- News at event `id` for the lead: wakes it when it waits for news. First news wakes at once, later ones after the
--- coalescing time; that all is settled always wakes at once, and at maxLeadRuns only that does, once.
-local function news(B, id, settled)
-  if is_after(id, B[NEWS]) then B[NEWS] = id end
+-- True while the lead has not been told of everything: news of the board, messages of people.
+local function is_unread(B)
+  return B[LEAD_MESSAGES] > 0 or is_after(B[NEWS], B[CURSOR])
+end
+
+-- True while something may bring news to a lead that waits: tasks, or people who were asked.
+local function can_make_news(B)
+  return B[PLAN] == 0 and (B[QUESTIONS] > 0 or not is_still(B))
+end
+
+-- Wakes the lead when it waits for news. First news wakes at once, later ones after the coalescing time; that all is
+-- settled always wakes at once, and at maxLeadRuns only that does, once.
+local function wake_lead(B, settled)
   -- What a job's last money is kept for is the lead's last run.
   if B[LEAD] == '' or (B[WINDING_UP] > 0 and not settled) then return end
   local T = load_task(B[LEAD])
@@ -169,6 +183,12 @@ local function news(B, id, settled)
   save_task(B[LEAD], T)
 end
 
+-- News at event `id` for the lead.
+local function news(B, id, settled)
+  if is_after(id, B[NEWS]) then B[NEWS] = id end
+  wake_lead(B, settled)
+end
+
 -- Failed tasks that count: those that no completed task replaces. Few tasks replace another, and this is asked only
 -- when the board stands still.
 local function failures_that_count(B)
@@ -189,6 +209,9 @@ local function end_job(B, status, reason, by)
   B[STATUS] = status
   B[REASON] = reason
   B[ENDED] = now()
+  if B[QUESTIONS] > 0 then redis.call('HDEL', jobKey, 'questions') end
+  B[PLAN], B[QUESTIONS] = 0, 0
+  expire_all_messages(B)
   emit('job.' .. status, '', nil, by, reason ~= '' and cjson.encode({ reason = reason }) or '')
 end
 

@@ -81,6 +81,8 @@ local function rest(B, id, T)
   if T[NUMBER] == 0 then
     if T[HOLD] == 'news' then
       T[CODE] = WAITING
+    elseif T[HOLD] == 'approval' then
+      T[CODE] = HELD
     elseif T[NOT_BEFORE] > now() then
       T[CODE] = SCHEDULED
       redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id)
@@ -102,6 +104,7 @@ local function finish(B, id, T, code, type, by, extra)
   save_task(id, T)
   if T[NUMBER] > 0 then
     settle(B, id, code)
+    pass_messages(B, id, T)
     if code == FAILED then news(B, event, false) end
   end
   check_end(B, event)
@@ -141,7 +144,10 @@ local function fail_task(B, id, T, class, reason, retryable, delayMs, by)
     return
   end
   redis.call('HSET', outcomeKey, id, cjson.encode({ failure = { class = class, reason = reason } }))
-  if T[NUMBER] == 0 then redis.call('HSET', jobKey, 'leadFailure', 'lead: ' .. class) end
+  if T[NUMBER] == 0 then
+    redis.call('HSET', jobKey, 'leadFailure', 'lead: ' .. class)
+    leave_plan(B)
+  end
   finish(B, id, T, FAILED, 'task.failed', by, extra)
   if T[NUMBER] > 0 then count_failed(B, by) end
 end
