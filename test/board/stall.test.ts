@@ -32,7 +32,7 @@ describe('a stalled lead', () => {
     const { jobId } = await board.job([], { lead: true });
     const { hold } = await board.claim(jobId, (await board.boards.job(jobId)).lead ?? '');
     expect(await board.boards.stall(hold, 's', 'nothing')).toBe('empty');
-    expect(await board.boards.checkHold(hold, 's')).toBe('current');
+    expect(await board.boards.checkHold(hold, 's', 'wait')).toBe('current');
   });
 
   it('pauses the job once; unblock lifts that and another cause stays', async () => {

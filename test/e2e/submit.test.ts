@@ -92,7 +92,6 @@ describe('a job that is refused leaves nothing stored', () => {
   const later: [string, unknown][] = [
     ['map', { map: { items: [1], task: { title: 'x' } } }],
     ['dryRun', { goal: 'x', dryRun: true }],
-    ['plan.approve', { goal: 'x', plan: { approve: true } }],
     ['models.judge', { goal: 'x', models: { judge: 'claude-opus-5-5' } }],
   ];
   test.each(later)('400: %s, which this version does not carry out', async (field, body) => {

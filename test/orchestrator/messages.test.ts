@@ -211,7 +211,7 @@ describe('a message to the lead', () => {
       stack.boards.sendMessage(jobId, {
         by: { kind: 'user', id: 'ann' },
         text: `${i}: ${'x'.repeat(500)}`,
-        idempotencyKey: `m${i}`,
+        request: { key: `m${i}`, content: String(i) },
       });
     const ids: string[] = [];
     for (let i = 0; i < 300; i++) ids.push(await send(i));

@@ -1,4 +1,4 @@
-import { type CrewboardError, invalidArgument, type Tool } from '@crewboard/contracts';
+import { CrewboardError, holdsProto, invalidArgument, PROTO_REFUSED, type Tool } from '@crewboard/contracts';
 import { z } from 'zod';
 import { exampleOf } from './example.ts';
 import { jsonSchemaOf } from './request.ts';
@@ -58,11 +58,17 @@ function pointed(issue: Issue): Issue {
   return key === undefined ? issue : { ...issue, path: [...issue.path, key] };
 }
 
+/** Schemas would drop such a member without a word. */
+function protoRefused(tool: Tool): CrewboardError {
+  return new CrewboardError('invalid_argument', `the input of ${tool.name} is not taken: ${PROTO_REFUSED}.`);
+}
+
 /**
  * Parses a call's input by the tool's schema. What does not fit is `invalid_argument` with the first wrong path and
  * an example of the right shape.
  */
 export function parseToolInput(tool: Tool, input: unknown): ParsedInput {
+  if (holdsProto(input)) return { ok: false, error: protoRefused(tool) };
   const asSent = tool.inputSchema.safeParse(input);
   if (asSent.success) return { ok: true, input: asSent.data };
   const repaired = mended(input, asSent.error.issues);

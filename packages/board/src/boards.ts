@@ -1,5 +1,5 @@
 import { artifactRecords } from './artifacts.ts';
-import { attemptEnds, leadEnds } from './attempt-ends.ts';
+import { attemptEnds, attemptReturns, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
 import { holderRequests } from './blocks.ts';
 import { boardIo } from './board-io.ts';
@@ -9,7 +9,7 @@ import { decisions } from './decisions.ts';
 import { doctor } from './doctor.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
-import { holderCalls } from './holder-calls.ts';
+import { holderCalls, holderNotes } from './holder-calls.ts';
 import { jobEdits } from './job-edits.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
@@ -37,8 +37,10 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...jobEdits(io),
     ...reviews(io),
     ...holderCalls(io),
+    ...holderNotes(io),
     ...holderRequests(io),
     ...attemptEnds(io),
+    ...attemptReturns(io),
     ...leadEnds(io),
     ...messages(io),
     ...plans(io),

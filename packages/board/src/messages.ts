@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { type Actor, cutUtf8, type MessageId, newMessageId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import type { Hold } from './holder-calls.ts';
 import { parseReply } from './replies.ts';
+import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 
 const MessageReply = z.tuple([z.literal('ok'), z.string()]);
 const TakenReply = z.tuple([z.literal('ok'), z.array(z.string())]);
@@ -43,9 +43,9 @@ export function messages(io: BoardIo) {
      */
     async sendMessage(
       jobId: string,
-      message: { by: Actor; text: string; taskId?: string | undefined; idempotencyKey?: string | undefined },
+      message: { by: Actor; text: string; taskId?: string | undefined; request?: PersonRequest | undefined },
     ): Promise<MessageId> {
-      const { by, text, taskId = '', idempotencyKey } = message;
+      const { by, text, taskId = '' } = message;
       const stored = { text, by: by.id, to: taskId };
       const args = [
         `${by.kind}:${by.id}`,
@@ -53,10 +53,8 @@ export function messages(io: BoardIo) {
         newMessageId(),
         JSON.stringify(stored),
         cutUtf8(text, LOGGED_BYTES),
-        idempotencyKey === undefined ? '' : `message/${idempotencyKey}`,
-        createHash('sha256')
-          .update(JSON.stringify([taskId, text]))
-          .digest('base64'),
+        nameOf(message),
+        hashOf(message, [taskId, text]),
       ];
       return parseReply(await io.run(jobId, 'message', args), MessageReply)[1];
     },

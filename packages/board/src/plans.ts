@@ -1,9 +1,10 @@
-import { createHash } from 'node:crypto';
 import { type Actor, type JobPlan, NewTask, TaskId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { type CallName, storedName } from './call-name.ts';
 import type { Hold } from './holder-calls.ts';
 import { parseReply } from './replies.ts';
+import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 
 const ProposeReply = z.union([
   z.tuple([z.literal('ok'), z.number()]),
@@ -55,10 +56,10 @@ export function plans(io: BoardIo) {
      */
     async proposePlan(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       plan: { tasks: readonly NewTask[]; text?: string | undefined },
     ): Promise<'parked' | 'decided'> {
-      const args = [hold.token, requestId, JSON.stringify(plan), plan.tasks.length];
+      const args = [hold.token, storedName(name, 'plan'), JSON.stringify(plan), plan.tasks.length];
       const reply = parseReply(await io.run(hold.jobId, 'propose_plan', args), ProposeReply);
       return reply[0] === 'already' && reply[1] === 1 ? 'decided' : 'parked';
     },
@@ -69,14 +70,11 @@ export function plans(io: BoardIo) {
      */
     async rejectPlan(
       jobId: string,
-      decision: { by: Actor; version: number; text: string; idempotencyKey?: string | undefined },
+      decision: { by: Actor; version: number; text: string; request?: PersonRequest | undefined },
     ): Promise<'planning' | 'cancelled'> {
-      const { by, version, text, idempotencyKey } = decision;
-      const requestId = idempotencyKey === undefined ? '' : `person/reject/${idempotencyKey}`;
-      const hash = createHash('sha256')
-        .update(JSON.stringify([version, text]))
-        .digest('base64');
-      const args = [`${by.kind}:${by.id}`, version, text, requestId, hash];
+      const { by, version, text } = decision;
+      const name = nameOf(decision);
+      const args = [`${by.kind}:${by.id}`, version, text, name, hashOf(decision, ['reject', version, text])];
       return parseReply(await io.run(jobId, 'reject_plan', args), RejectReply)[1];
     },
   };

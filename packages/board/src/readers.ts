@@ -12,7 +12,7 @@ import {
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { capsInForce } from './budgets.ts';
-import { CODES, countsOf, holdOf, jobStatusOf, parseUsage, readyOutsideOf, toTask } from './records.ts';
+import { CODES, countsOf, holdOf, jobStatusOf, parseUsage, toTask } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 import { type Money, moneyOf, SpendSums } from './spend-sums.ts';
@@ -28,6 +28,7 @@ const JobReply = z.tuple([
   z.string(),
   z.number(),
   SpendSums,
+  z.number(),
 ]);
 const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
 const JobResultStored = z.object({ summary: z.string().optional(), output: JsonValue.optional() });
@@ -42,6 +43,8 @@ export interface JobState {
   cancelling: boolean;
   lead: string | undefined;
   counts: Counts;
+  /** False when only people and holders outside can move it, or nobody. */
+  movesByItself: boolean;
   usage: Usage;
   /** What its model calls cost; `spec.limits` holds the caps as they are now. */
   money: Money;
@@ -59,20 +62,9 @@ export interface JobState {
   queued: boolean;
   /** True for a job that is filled and waits to be started. */
   held: boolean;
-  /** True while the lead has not been told of news of the board. */
-  hasNews: boolean;
   plan: 'none' | 'planning' | 'proposed';
   /** Questions of the lead that nobody has answered. */
   questions: number;
-  /** Of the ready ones, those that people and programs outside are to claim. */
-  readyOutside: number;
-}
-
-/** True when the event `id` came after `cursor`; an empty ID is before all. */
-function isAfter(id: string, cursor: string): boolean {
-  const [ms = 0, sequence = 0] = id.split('-').map(Number);
-  const [lastMs = 0, lastSequence = 0] = cursor.split('-').map(Number);
-  return ms > lastMs || (ms === lastMs && sequence > lastSequence);
 }
 
 /** Reads that see one consistent state each and walk no board. */
@@ -95,7 +87,7 @@ export function readers(io: BoardIo) {
     /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
     async job(jobId: string): Promise<JobState> {
       const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
-      const [, board, spec, result, usage, asOf, , down, leadQueued, sums] = reply;
+      const [, board, spec, result, usage, asOf, , down, leadQueued, sums, moves] = reply;
       const stored = JobSpecSchema.parse(JSON.parse(spec));
       return {
         spec: { ...stored, limits: capsInForce(stored.limits, board) },
@@ -106,6 +98,7 @@ export function readers(io: BoardIo) {
         cancelling: board.cancelling,
         lead: board.lead,
         counts: countsOf(board),
+        movesByItself: moves === 1,
         usage: parseUsage(usage),
         money: moneyOf(sums),
         result: result === '' ? undefined : JobResultStored.parse(JSON.parse(result)),
@@ -117,10 +110,8 @@ export function readers(io: BoardIo) {
         modelDown: down === '' ? undefined : down,
         queued: leadQueued === 1 || board.count(CODES.queued) > 0,
         held: board.status === 'accepting' && board.isFilled,
-        hasNews: isAfter(board.news, board.cursor),
         plan: board.plan,
         questions: board.questions,
-        readyOutside: readyOutsideOf(board),
       };
     },
 

@@ -40,8 +40,9 @@ export const CODES = {
   proposal: 16,
   rejected: 22,
 } as const;
-const READY_OUTSIDE_CODES = [17, 18, 19, 20, 21];
-const READY_CODES = [0, 1, 2, 3, 4, CODES.queued, ...READY_OUTSIDE_CODES];
+const READY_CODES = [0, 1, 2, 3, 4, CODES.queued, 17, 18, 19, 20, 21];
+/** Proposals, accepted by nobody yet or rejected: they stand outside what is planned. */
+export const OUTSIDE_CODES: readonly number[] = [CODES.proposal, CODES.rejected];
 /** Where in the board record the counts by code begin. */
 export const COUNTS_AT = 29;
 export const LAST_CODE = 22;
@@ -223,11 +224,6 @@ export function countsOf(board: BoardRecord): Counts {
     unreachable: isHeld ? 0 : c(CODES.unreachable),
     held: isHeld ? pending : c(CODES.held),
   };
-}
-
-/** Ready tasks that people and programs outside are to claim. */
-export function readyOutsideOf(board: BoardRecord): number {
-  return board.sum(READY_OUTSIDE_CODES);
 }
 
 /** The job's status as people see it: a set of pause causes shows as `paused`. */

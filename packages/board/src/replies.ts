@@ -54,6 +54,9 @@ const holder = (current: Current) =>
     ? 'nobody'
     : (parseOwner(current.owner)?.id ?? current.owner);
 
+/** Whose reference was refused: the task, or its place in the batch. */
+const subject = (current: Current) => current.taskId ?? `tasks[${current.index}]`;
+
 /** What each refusal of the scripts means for the caller. */
 const REFUSALS: Record<string, Refusal> = {
   not_found: {
@@ -138,6 +141,15 @@ const REFUSALS: Record<string, Refusal> = {
     detail: (c) =>
       `${c.taskId ?? `tasks[${c.index}]`} names "${c.reference}", which is no task or key of this board. ${NOTHING}`,
   },
+  names_lead: {
+    code: 'unknown_dependency',
+    detail: (c) => `${subject(c)} names "${c.reference}", which is the lead's own task. ${NOTHING}`,
+  },
+  names_proposal: {
+    code: 'unknown_dependency',
+    detail: (c) =>
+      `${subject(c)} names "${c.reference}", which is a proposal: nobody can depend on it before it is approved. ${NOTHING}`,
+  },
   unknown_artifact: {
     code: 'invalid_argument',
     detail: (c) =>
@@ -149,7 +161,13 @@ const REFUSALS: Record<string, Refusal> = {
   },
   idempotency_mismatch: {
     code: 'idempotency_mismatch',
-    detail: () => `this Idempotency-Key was used with other tasks on this board. ${NOTHING} Use a new key.`,
+    detail: () =>
+      `this Idempotency-Key was used for another call, or with another body, on this board. ${NOTHING} Use a new key.`,
+  },
+  request_mismatch: {
+    code: 'idempotency_mismatch',
+    detail: (c) =>
+      `this requestId was used for another call than this one on task ${c.taskId}. ${NOTHING} Use a new one.`,
   },
   no_lead: {
     code: 'invalid_argument',

@@ -40,7 +40,7 @@ export interface Client {
     submit(body: JobBody, options?: WriteOptions): Promise<SubmitAnswer>;
     get(jobId: string, options?: CallOptions): Promise<Job>;
     list(page?: Page, options?: CallOptions): Promise<JobList>;
-    cancel(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    cancel(jobId: string, reason?: string, options?: WriteOptions): Promise<Job>;
     pause(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
     /** Lifts every cause of a pause. */
     resume(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
@@ -80,8 +80,14 @@ async function* readResults(
 }
 
 function jobCalls(transport: Transport): Client['jobs'] {
-  const control = (jobId: string, action: string, body?: object, { signal }: CallOptions = {}) =>
-    transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/${action}`, body, signal });
+  const control = (jobId: string, action: string, body?: object, options: WriteOptions = {}) =>
+    transport.json(Job, {
+      method: 'POST',
+      path: `${jobPath(jobId)}/${action}`,
+      body,
+      headers: writeHeaders(options),
+      signal: options.signal,
+    });
   return {
     submit: (body, options = {}) =>
       transport.json(SubmitAnswer, {

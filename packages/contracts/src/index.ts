@@ -88,12 +88,13 @@ export {
   JournalEntry,
   type NewJournalEntry,
 } from './journal.ts';
-export { boundedJson, JsonValue } from './json.ts';
+export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export {
   ApproveBody,
   AttemptList,
   AttemptListQuery,
   CancelTaskBody,
+  ChangedTask,
   EditBody,
   RejectBody,
   ReopenAnswer,
@@ -135,6 +136,7 @@ export {
   Readiness,
   TASK_STATUSES,
   Task,
+  TaskChanges,
   TaskFailure,
   TaskKey,
   TaskLimits,
@@ -142,7 +144,7 @@ export {
   TaskStatus,
   TERMINAL_STATUSES,
 } from './task.ts';
-export { boundedText, cutUtf8, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
+export { boundedText, cutUtf8, isBlank, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
 export type { AttemptEnd, Tool, ToolAnswer, ToolContext, WholeOutput } from './tool.ts';
 export {
   AskUserInput,

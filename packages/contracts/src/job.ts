@@ -93,7 +93,7 @@ export const JobBody = z
   .strictObject({
     title: titleText().optional(),
     goal: requiredText(65_536).optional(),
-    tasks: z.array(NewTask).min(1).max(100_000).optional(),
+    tasks: z.array(NewTask).min(1).optional(),
     map: z
       .strictObject({ items: z.array(boundedJson(65_536)).min(1).max(100_000), task: NewTask })
       .optional(),

@@ -1,6 +1,7 @@
 import { type Boards, type RedisClient, withoutAbsent } from '@crewboard/board';
 import {
   type Actor,
+  CrewboardError,
   type EventList,
   isEnded,
   type Job,
@@ -16,6 +17,7 @@ import { cancelPublisher } from './cancel-channel.ts';
 import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
+import { createdByKey } from './created.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -25,6 +27,7 @@ import { jobService } from './job-service.ts';
 import { spendOf } from './job-view.ts';
 import { type JobViews, jobViews } from './job-views.ts';
 import { createLoopGuard } from './loop-guard.ts';
+import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope, Service } from './service.ts';
@@ -70,9 +73,11 @@ function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, 
       return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
     },
 
-    async cancelJob(scope: Scope, jobId: string, reason = 'cancelled by a person'): Promise<Job> {
+    async cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job> {
       await visibleJob(boards, scope, jobId);
-      if (await boards.cancelJob(jobId, `user:${scope.caller}`, reason)) {
+      const { request } = personRequest(idempotencyKey, 'cancel job', reason);
+      const why = reason ?? 'cancelled by a person';
+      if (await boards.cancelJob(jobId, `user:${scope.caller}`, why, request)) {
         await publishCancel(jobId);
       }
       return view(await boards.job(jobId));
@@ -145,20 +150,15 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
       const added = await boards.add(jobId, {
         tasks,
         by,
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
+        ...personRequest(idempotencyKey, 'add', tasks),
       });
-      const created: Record<string, string> = {};
-      for (const [i, { key }] of tasks.entries()) {
-        const taskId = added[i]?.taskId;
-        if (key !== undefined && taskId !== undefined) created[key] = taskId;
-      }
-      return { created, tasks: added };
+      return { created: createdByKey(tasks, added), tasks: added };
     },
 
     async *resultLines(scope: Scope, jobId: string): AsyncGenerator<ResultLine> {
       await visibleJob(boards, scope, jobId);
       for (let after: number | undefined = 0; after !== undefined; ) {
-        const page = await boards.page(jobId, { after, limit: 100, full: true });
+        const page = await boards.page(jobId, { after, limit: 100, full: true, planned: true });
         for (const task of page.tasks) {
           yield withoutAbsent({
             key: task.key,
@@ -179,11 +179,21 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
   };
 }
 
+/** A page after an event that is not there would be a guess: what came between would be missing from it. */
+function noSuchEvent(id: string, asOf: string): CrewboardError {
+  return new CrewboardError(
+    'not_found',
+    `event ${id} is not in the log of this job. Read the log from its start (without "after"), or list the tasks and go on after ${asOf}.`,
+    { asOf, retry: 'after_refresh' },
+  );
+}
+
 /** Everything about a job's log. */
 function eventCalls({ boards, hub }: ServiceDependencies) {
   return {
     async listEvents(scope: Scope, jobId: string, after = '0-0', limit = EVENTS_DEFAULT): Promise<EventList> {
       const { asOf } = await visibleJob(boards, scope, jobId);
+      if (after !== '0-0' && !(await boards.hasEvent(jobId, after))) throw noSuchEvent(after, asOf);
       const events = await boards.events(jobId, after, limit);
       const more = events.length === limit && events.at(-1)?.id !== asOf;
       return withoutAbsent({ events, nextCursor: more ? events.at(-1)?.id : undefined, asOf });

@@ -1,7 +1,7 @@
 import type { Boards, JobState } from '@crewboard/board';
 import type { Job, JobPlan } from '@crewboard/contracts';
 import { jobView, waitsForWorker } from './job-view.ts';
-import { isUpToPeople, peopleReason } from './people-reason.ts';
+import { peopleReason } from './people-reason.ts';
 import type { Provider } from './settings.ts';
 import type { IsServed } from './worker-registry.ts';
 
@@ -15,12 +15,6 @@ export interface JobViews {
 
 /** Makes the views of jobs; what few jobs need is asked only for those. */
 export function jobViews(boards: Boards, isServed: IsServed): JobViews {
-  async function isLeadWaiting(state: JobState): Promise<boolean> {
-    if (state.lead === undefined || !isUpToPeople(state)) return false;
-    const [lead] = await boards.readTasks(state.spec.id, [state.lead], false);
-    return lead === undefined || lead.readiness?.state === 'waiting' || lead.status === 'failed';
-  }
-
   async function forPeople(
     state: JobState,
   ): Promise<{ people: string | undefined; plan: JobPlan | undefined }> {
@@ -28,8 +22,7 @@ export function jobViews(boards: Boards, isServed: IsServed): JobViews {
     const { questions, pending } = asksPeople
       ? await boards.planState(state.spec.id)
       : { questions: [], pending: undefined };
-    const people = peopleReason(state, { questions, isLeadWaiting: await isLeadWaiting(state) });
-    return { people, plan: pending };
+    return { people: peopleReason(state, questions), plan: pending };
   }
 
   async function view(state: JobState, ask: IsServed, showsPlan: boolean): Promise<Job> {

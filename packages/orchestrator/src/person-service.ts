@@ -1,15 +1,28 @@
-import { createHash } from 'node:crypto';
-import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
-import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
+import {
+  type Boards,
+  type ChangeInput,
+  type JobState,
+  type PersonRequest,
+  withoutAbsent,
+} from '@crewboard/board';
+import {
+  type Actor,
+  type ChangedTask,
+  CrewboardError,
+  type Task,
+  transcriptPage,
+} from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
 import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommandEdit } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
+import { personRequest } from './person-request.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
+import { warningsOf } from './warnings.ts';
 import { createWhy } from './why.ts';
 import type { IsServed } from './worker-registry.ts';
 
@@ -54,13 +67,15 @@ export function personService({
     scope: Scope,
     { spec }: JobState,
     changes: Pick<ChangeInput, 'edits' | 'cancels' | 'reopens'>,
-    idempotencyKey?: string,
+    request: { request?: PersonRequest } = {},
   ) {
-    return boards.change(spec.id, {
-      ...changes,
-      by: userOf(scope),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
-    });
+    return boards.change(spec.id, { ...changes, by: userOf(scope), ...request });
+  }
+
+  /** The task after a change that left it open, with what that means for it. */
+  async function changed(jobId: string, taskId: string): Promise<ChangedTask> {
+    const task = await boards.task(jobId, taskId);
+    return withoutAbsent({ ...task, warnings: warningsOf(task) });
   }
 
   return {
@@ -76,36 +91,39 @@ export function personService({
       const forAgent = patch.executor !== undefined && needsModel([patch]);
       if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
       const { models, limits, provider } = state.spec;
-      const edited = { ...task, ...withoutAbsent(patch) };
+      const model = patch.model === undefined ? task.model : (patch.model ?? undefined);
+      const edited = {
+        ...task,
+        ...withoutAbsent({ executor: patch.executor, limits: patch.limits ?? undefined }),
+        model,
+      };
       const called = modelsOf([edited], models.worker, limits, () => 'model');
       refuseUnpriced(pricesOf(provider, settings.prices), called);
       await change(scope, state, { edits: [{ taskId, version, patch }] });
-      return boards.task(jobId, taskId);
+      return changed(jobId, taskId);
     },
 
     async decideTask(scope, jobId, taskId, { decision, version, text = '' }, idempotencyKey) {
       const { task } = await open(scope, jobId, taskId);
       refuseLead(task, decision);
-      const content = createHash('sha256')
-        .update(JSON.stringify([decision, version, text]))
-        .digest('base64');
       await boards.resolve(jobId, {
         taskId,
         version,
         decision,
         text,
         by: userOf(scope),
-        // With its content: another decision under the same key is one of its own, and refused by its version.
-        ...(idempotencyKey === undefined ? {} : { requestId: `http:${idempotencyKey}:${content}` }),
+        ...personRequest(idempotencyKey, decision, taskId, version, text),
       });
-      return boards.task(jobId, taskId);
+      const isDropped = decision === 'reject' && task.status === 'pending';
+      return isDropped ? boards.task(jobId, taskId) : changed(jobId, taskId);
     },
 
     async cancelTask(scope, jobId, taskId, { version, reason, dependents }, idempotencyKey) {
       const { state, task } = await open(scope, jobId, taskId);
       refuseLead(task, 'cancel');
       const cancel = { taskId, version, reason: reason ?? 'cancelled by a person', dependents };
-      await change(scope, state, { cancels: [cancel] }, idempotencyKey);
+      const request = personRequest(idempotencyKey, 'cancel', taskId, version, reason, dependents);
+      await change(scope, state, { cancels: [cancel] }, request);
       // With its dependents others may end, too: their workers learn it with the next heartbeat.
       await publishCancel(jobId, taskId);
       return boards.task(jobId, taskId);
@@ -118,9 +136,10 @@ export function personService({
       // ended one off the list.
       await boards.index.addLive(jobId);
       const reopens = [{ taskId, version, reason: reason ?? `${action} by a person` }];
-      const { startedDependents } = await change(scope, state, { reopens }, idempotencyKey);
+      const request = personRequest(idempotencyKey, action, taskId, version, reason);
+      const { startedDependents } = await change(scope, state, { reopens }, request);
       await boards.index.addLive(jobId);
-      return { ...(await boards.task(jobId, taskId)), startedDependents };
+      return { ...(await changed(jobId, taskId)), startedDependents };
     },
 
     async listAttempts(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {

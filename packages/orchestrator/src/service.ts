@@ -10,6 +10,7 @@ import type {
   BlockBody,
   BoardEvent,
   CancelTaskBody,
+  ChangedTask,
   ClaimAnswer,
   ClaimBody,
   EditBody,
@@ -98,17 +99,18 @@ export interface TaskDecision {
 
 /**
  * What people do with tasks. Each change names the version that they saw (`stale_version` with what changed since);
- * `forbidden` for task 0, which they may only read and retry. An Idempotency-Key makes a repeat harmless.
+ * `forbidden` for task 0, which they may only read and retry. An Idempotency-Key makes a repeat harmless; used for
+ * another call or with another body on the same board it is `idempotency_mismatch`.
  */
 export interface PersonCalls {
-  editTask(scope: Scope, jobId: string, taskId: string, body: EditBody): Promise<Task>;
+  editTask(scope: Scope, jobId: string, taskId: string, body: EditBody): Promise<ChangedTask>;
   decideTask(
     scope: Scope,
     jobId: string,
     taskId: string,
     decision: TaskDecision,
     idempotencyKey?: string,
-  ): Promise<Task>;
+  ): Promise<ChangedTask>;
   cancelTask(
     scope: Scope,
     jobId: string,
@@ -179,7 +181,7 @@ export interface Service extends ClaimCalls, HolderCalls, PersonCalls, JobCalls,
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;
-  cancelJob(scope: Scope, jobId: string, reason?: string): Promise<Job>;
+  cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job>;
   listTasks(scope: Scope, jobId: string, query: TaskListQuery): Promise<TaskList>;
   getTask(scope: Scope, jobId: string, taskId: string): Promise<Task>;
   addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string): Promise<AddTasksAnswer>;

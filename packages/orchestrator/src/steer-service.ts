@@ -2,6 +2,7 @@ import { type Boards, withoutAbsent } from '@crewboard/board';
 import type { Actor } from '@crewboard/contracts';
 import { noSuchTask } from './find-task.ts';
 import type { JobViews } from './job-views.ts';
+import { personRequest } from './person-request.ts';
 import type { Scope, SteerCalls } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
@@ -29,8 +30,9 @@ export function steerService({ boards, settings, view }: SteerDependencies): Ste
       const taskId = target === 'lead' ? undefined : target;
       if (taskId !== undefined && (await boards.readTasks(jobId, [taskId], false))[0] === undefined)
         throw await noSuchTask(boards, jobId, taskId);
-      const message = withoutAbsent({ by: userOf(scope), text, taskId, idempotencyKey });
-      return { messageId: await boards.sendMessage(jobId, message) };
+      const message = withoutAbsent({ by: userOf(scope), text, taskId });
+      const request = personRequest(idempotencyKey, 'message', target, text);
+      return { messageId: await boards.sendMessage(jobId, { ...message, ...request }) };
     },
 
     async approvePlan(scope, jobId, body, idempotencyKey) {
@@ -42,7 +44,7 @@ export function steerService({ boards, settings, view }: SteerDependencies): Ste
         adds: tasks,
         by: userOf(scope),
         approve: version,
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
+        ...personRequest(idempotencyKey, 'approve plan', body.version),
       });
       return view(await boards.job(jobId));
     },
@@ -50,7 +52,8 @@ export function steerService({ boards, settings, view }: SteerDependencies): Ste
     async rejectPlan(scope, jobId, { text = '', ...body }, idempotencyKey) {
       await visibleJob(boards, scope, jobId);
       const { version } = await planOf(jobId, body.version);
-      await boards.rejectPlan(jobId, withoutAbsent({ by: userOf(scope), version, text, idempotencyKey }));
+      const request = personRequest(idempotencyKey, 'reject plan', body.version, text);
+      await boards.rejectPlan(jobId, { by: userOf(scope), version, text, ...request });
       return view(await boards.job(jobId));
     },
   };

@@ -23,6 +23,8 @@ import { defaultProvider, needsModel, noModel, type Settings } from './settings.
 import { checkWorkspace } from './workspace-root.ts';
 
 const READ_ONLY_TOOLS: WorkToolName[] = ['list_files', 'read_file', 'search_files'];
+/** Tasks that a job's body may bring; more can be added once it runs. */
+const TASKS_MOST = 100_000;
 /** How long a repeat waits for the first request of its Idempotency-Key; past it the first one has crashed. */
 const REPEAT_WAIT_MS = 90_000;
 const REPEAT_POLL_MS = 50;
@@ -50,10 +52,14 @@ function limitsOf(body: JobBody): JobLimits {
     if (value !== undefined) Object.assign(limits, { [name]: value });
   }
   const tasks = body.tasks?.length ?? 0;
-  if (tasks > limits.maxTasks) {
+  const most = Math.min(limits.maxTasks, TASKS_MOST);
+  if (tasks > most) {
+    const bound =
+      most === TASKS_MOST ? `a job may bring ${TASKS_MOST}` : `limits.maxTasks is ${limits.maxTasks}`;
     throw new CrewboardError(
       'limit_exceeded',
-      `the job has ${tasks} tasks and limits.maxTasks is ${limits.maxTasks}. Nothing was changed. Raise it or send fewer.`,
+      `the job has ${tasks} tasks and ${bound}. Nothing was changed. ${most === TASKS_MOST ? 'Add the others later.' : 'Raise it or send fewer.'}`,
+      { tasks, most },
     );
   }
   return limits;

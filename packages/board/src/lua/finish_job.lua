@@ -1,14 +1,14 @@
 -- The lead ends the job: refused while tasks are open or news is unread, unless the open ones are waived.
--- ARGV: 1 token, 2 requestId, 3 result JSON, 4 waived: JSON [[task ID, reason], ...]
+-- ARGV: 1 token, 2 name of the call (lib/holder.lua), 3 result JSON, 4 waived: JSON [[task ID, reason], ...]
 -- Returns 'ok' | 'already' and the status; 'news' with the last news; 'open' with some open task IDs and their number.
-local token, requestId, waived = ARGV[1], ARGV[2], cjson.decode(ARGV[4])
+local token, name, waived = ARGV[1], ARGV[2], cjson.decode(ARGV[4])
 local B = load_board()
 local refused = refuse_board(B)
 if refused then return refused end
 if B[LEAD] == '' then return refuse('not_found', nil, nil, { what = 'task' }) end
 local id = B[LEAD]
 local T = load_task(id)
-refused = refuse_holder(B, id, T, token, requestId)
+refused = refuse_holder(B, id, T, token, name)
 if refused and refused[1] == 'already' then return { 'already', B[STATUS] } end
 if refused then return refused end
 if is_unread(B) then return { 'news', B[NEWS] } end
@@ -41,7 +41,7 @@ for _, entry in ipairs(waived) do
     didWaive = true
   end
 end
-remember(id, requestId)
+remember(id, name)
 redis.call('HSET', jobKey, 'result', ARGV[3])
 end_attempt(id, T, 'completed', '', '')
 T[TASK_ENDED] = now()

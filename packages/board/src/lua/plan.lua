@@ -47,20 +47,20 @@ refused, plan = check_adds(B, headers)
 if refused then return refused end
 local links, movesGraph = {}, false
 for i, edit in ipairs(edits) do
-  refused, links[i] = check_edit(B, plan, edit, i - 1)
+  refused, links[i] = check_edit(B, plan, edit)
   if refused then return refused end
-  movesGraph = movesGraph or links[i] ~= nil
+  movesGraph = movesGraph or links[i] ~= nil or (edit.parent or '') ~= '' or (edit.replaces or '') ~= ''
 end
-for i, cancel in ipairs(cancels) do
+for _, cancel in ipairs(cancels) do
   local T = load_task(cancel.id)
-  refused = T and T[NUMBER] == 0 and refuse('invalid_transition', cancel.id, T, { index = i - 1 })
-    or refuse_change(B, cancel.id, T, cancel.version, false, { index = i - 1, what = 'task' })
+  refused = T and T[NUMBER] == 0 and refuse('invalid_transition', cancel.id, T)
+    or refuse_change(B, cancel.id, T, cancel.version, false, { taskId = cancel.id, what = 'task' })
   if refused then return refused end
 end
-for i, reopen in ipairs(reopens) do
+for _, reopen in ipairs(reopens) do
   local T = load_task(reopen.id)
-  refused = refuse_change(B, reopen.id, T, reopen.version, true, { index = i - 1, what = 'task' })
-  if not refused and T[CODE] == REJECTED then refused = refuse('invalid_transition', reopen.id, T, { index = i - 1 }) end
+  refused = refuse_change(B, reopen.id, T, reopen.version, true, { taskId = reopen.id, what = 'task' })
+  if not refused and T[CODE] == REJECTED then refused = refuse('invalid_transition', reopen.id, T) end
   if refused then return refused end
 end
 if movesGraph and graph ~= int(B[GRAPH]) then return { 'graph' } end

@@ -63,7 +63,7 @@ export function createFinishJobTool(
       const refusal = { code: 'invalid_transition', retry: 'after_refresh' };
       if (answer.kind === 'open') {
         const { taskIds, openCount } = answer;
-        const detail = `${openCount} tasks are still open. Nothing was changed. Wait with board_wait, or waive them with a reason.`;
+        const detail = `${openCount === 1 ? '1 task is' : `${openCount} tasks are`} still open. Nothing was changed. Wait with board_wait, or waive them with a reason.`;
         return jsonAnswer({ ...refusal, detail, openTasks: taskIds, openCount }, true);
       }
       const inbox = await readInbox(boards, hold.jobId, hold.taskId);

@@ -77,7 +77,7 @@ export function createSubmitPlanTool(
     endsAttempt: true,
     async execute(plan, { requestId }) {
       // What was carried out before is not checked again: its tasks may be on the board by now.
-      const isNew = (await boards.checkHold(hold, requestId)) === 'current';
+      const isNew = (await boards.checkHold(hold, requestId, 'plan')) === 'current';
       if (isNew) await check(plan);
       const answer = await boards.proposePlan(hold, requestId, plan);
       if (answer === 'decided') return { content: await decisionText(boards, hold.jobId) };

@@ -1,6 +1,8 @@
 import type { Boards, ChangeInput, Hold } from '@crewboard/board';
 import { type Actor, BoardPlanInput, type PlanOp, type Tool } from '@crewboard/contracts';
 import { jsonAnswer } from '../board-tools.ts';
+import { createdByKey } from '../created.ts';
+import { warningsOfAll } from '../warnings.ts';
 
 type Batch = Required<Pick<ChangeInput, 'adds' | 'edits' | 'cancels' | 'reopens'>>;
 
@@ -63,15 +65,15 @@ export function createBoardPlanTool(
         });
       }
       const planned = await boards.change(hold.jobId, { ...batch, by, lead });
-      const created: Record<string, string> = {};
-      for (const [i, { key }] of batch.adds.entries()) {
-        const taskId = planned.added[i]?.taskId;
-        if (key !== undefined && taskId !== undefined) created[key] = taskId;
-      }
+      const created = createdByKey(batch.adds, planned.added);
       const changed = [...planned.added.map(({ taskId }) => ({ taskId, version: 1 })), ...planned.changed];
-      const warnings = planned.startedDependents.map(
-        (taskId) => `${taskId} depends on a reopened task and has started already`,
-      );
+      const reopened = batch.reopens.map(({ taskId }) => taskId);
+      const warnings = [
+        ...planned.startedDependents.map(
+          (taskId) => `${taskId} depends on a reopened task and has started already`,
+        ),
+        ...(await warningsOfAll(boards, hold.jobId, reopened)),
+      ];
       return jsonAnswer({ created, changed, warnings });
     },
   };

@@ -19,12 +19,12 @@ local function reopen_task(B, id, T, reason, by)
   redis.call('HDEL', outputKey, id)
   if T[NUMBER] == 0 then
     redis.call('HDEL', jobKey, 'leadFailure')
-    mark_lost(id, 0)
     if B[PLAN] == 2 then
       -- People were asked because it had failed; now it plans again.
       B[PLAN], B[STATUS] = 1, 'planning'
       emit('job.planning', '', nil, by)
     end
+    mark_lost(id, 0)
     queue_lead(T)
     save_task(id, T)
     emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
