@@ -29,6 +29,7 @@ const SETTINGS: Settings = {
   workspaceRoots: [],
   dataDir: '/nonexistent',
   commands: 'off',
+  prices: {},
   providers: {},
 };
 

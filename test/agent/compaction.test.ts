@@ -131,12 +131,38 @@ describe('compaction', () => {
     expect(outcome).toMatchObject({ kind: 'done', turns: 6 });
   });
 
-  it('is done at most three times a conversation', async () => {
+  it('is done as often as the window fills', async () => {
+    await using api = await startScriptedApi(lookingModel(60, goodSummary));
+    const { outcome, journal } = await runOn(
+      api,
+      options({ limits: { ...LIMITS, maxTurns: 70, maxResultChars: 10_000 } }),
+    );
+    expect(outcome).toMatchObject({ kind: 'done' });
+    expect(doneNotes(journal.entries).length).toBeGreaterThan(3);
+  });
+
+  it('is not done again for a window that is full all the same', async () => {
     await using api = await startScriptedApi(lookingModel(40, goodSummary, 100_000));
     const { journal } = await runOn(
       api,
       options({ limits: { ...LIMITS, maxTurns: 40, maxResultChars: 10_000 } }),
     );
+    expect(doneNotes(journal.entries)).toHaveLength(1);
+  });
+
+  it('is done at most three times a conversation for refused calls', async () => {
+    let calls = 0;
+    await using api = await startScriptedApi((request) => {
+      if (isSummaryCall(request)) return goodSummary();
+      calls++;
+      // Every third call does not fit, until room was made for it.
+      return calls % 3 === 0 ? TOO_LONG() : reply([toolUse('look', { calls })]);
+    });
+    const { outcome, journal } = await runOn(
+      api,
+      options({ contextWindow: 100_000, limits: { ...LIMITS, maxTurns: 40 } }),
+    );
+    expect(outcome).toMatchObject({ kind: 'context' });
     expect(doneNotes(journal.entries)).toHaveLength(3);
   });
 

@@ -154,6 +154,19 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
     resumeJob: onJob('resumeJob'),
     editJob: onJob('editJob'),
     startJob: onJob('startJob'),
+    async sendMessage(scope, jobId, body, key) {
+      find(fake, scope, jobId);
+      record('sendMessage', scope, jobId, body, key);
+      return { messageId: 'msg_abcdefgh2345' };
+    },
+    async approvePlan(scope, jobId, body, key) {
+      record('approvePlan', scope, jobId, body, key);
+      return find(fake, scope, jobId);
+    },
+    async rejectPlan(scope, jobId, body, key) {
+      record('rejectPlan', scope, jobId, body, key);
+      return find(fake, scope, jobId);
+    },
     async listTasks(scope, jobId, query) {
       find(fake, scope, jobId);
       record('listTasks', scope, jobId, query);

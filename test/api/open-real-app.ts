@@ -20,12 +20,22 @@ export interface RealApp extends AsyncDisposable {
   raw: OpenApp['raw'];
   /** Sends one request with the admin key below `/v1/jobs`. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** The same with a body that is sent as it stands. */
+  sendText(method: string, path: string, body: string): Promise<Answer>;
+  /** Reads an answer that is no JSON. */
+  readText(path: string): Promise<string>;
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-async function sendTo({ url }: OpenApp, method: string, path: string, body: unknown, headers: object) {
+async function sendTo(
+  { url }: OpenApp,
+  method: string,
+  path: string,
+  body: string | undefined,
+  headers: object,
+) {
   const answer = await fetch(`${url}/v1/jobs${path}`, {
     method,
     headers: {
@@ -33,7 +43,7 @@ async function sendTo({ url }: OpenApp, method: string, path: string, body: unkn
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body }),
   });
   const json: unknown = await answer.json();
   if (!isRecord(json)) throw new Error(`no object: ${JSON.stringify(json)}`);
@@ -56,7 +66,10 @@ export async function openRealApp(variables: Record<string, string> = {}): Promi
     url: app.url,
     artifacts,
     raw: app.raw,
-    send: (method, path, body, headers = {}) => sendTo(app, method, path, body, headers),
+    send: (method, path, body, headers = {}) => sendTo(app, method, path, JSON.stringify(body), headers),
+    readText: async (path) =>
+      (await fetch(`${app.url}/v1/jobs${path}`, { headers: bearer(ADMIN_KEY) })).text(),
+    sendText: (method, path, body) => sendTo(app, method, path, body, {}),
     async [Symbol.asyncDispose]() {
       await app.close();
       hub.close();

@@ -252,6 +252,36 @@ describe('a submission that is reviewed', () => {
   });
 });
 
+describe('a submission whose checks a worker runs', () => {
+  it.each([
+    [true, ['r.md'], 1],
+    [false, [], 0],
+  ] as const)(
+    'shows its artifacts when they pass, and loses them when not: %s',
+    async (passed, shown, wanted) => {
+      await using board = await openBoardFixture();
+      await using store = await openTestStore();
+      const { jobId, ids } = await board.job([{ key: 'a', title: 'A' }]);
+      const { hold, task } = await board.claim(jobId, ids.a ?? '');
+      const made = await store.put(board, hold, 'r.md', 'to be checked');
+      const naming = (artifacts: string[]) =>
+        board.boards.submit(hold, 's', task.version, { ...RESULT, artifacts }, 'checks');
+      await expect(naming(['no.md'])).rejects.toMatchObject({ code: 'invalid_argument' });
+      await naming(['r.md']);
+      expect((await board.boards.task(jobId, task.id)).result?.artifacts).toEqual([made.ref]);
+      const check = await board.boards.startChecks(jobId, task.id, 'runner', 60_000);
+      const told = passed
+        ? { passed, checks: ['links'] }
+        : { passed, check: 'links', reason: 'one is broken' };
+      const verdict = { passed, reason: 'no', evidence: [], delayMs: 0, told };
+      await board.boards.endChecks(jobId, task.id, check ?? { token: '', version: 0 }, verdict);
+      const page = await board.boards.artifactPage(jobId, 0, 10);
+      expect(page.artifacts.map(({ path }) => path)).toEqual(shown);
+      expect((await board.boards.wantedContents(jobId, [made.sha256])).size).toBe(wanted);
+    },
+  );
+});
+
 describe('who may read', () => {
   it('a task its own and those of its dependencies, the lead and people all of the board', async () => {
     await using rig = await openRig();

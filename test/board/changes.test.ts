@@ -1,4 +1,4 @@
-import type { TaskPatch } from '@crewboard/board';
+import type { TaskChanges } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { ANN, type BoardFixture, openBoardFixture } from '../support/board.ts';
 
@@ -17,7 +17,7 @@ async function drain({ boards }: BoardFixture, jobId: string): Promise<void> {
   }
 }
 
-function edit(board: BoardFixture, jobId: string, taskId: string, version: number, patch: TaskPatch) {
+function edit(board: BoardFixture, jobId: string, taskId: string, version: number, patch: TaskChanges) {
   return board.boards.change(jobId, { by: ANN, maxAttempts: 3, edits: [{ taskId, version, patch }] });
 }
 

@@ -237,6 +237,22 @@ const DAMAGES: Damage[] = [
     },
     finds: ['slices done'],
   },
+  ...['junk', `lost:${NOBODY}`, `cascade:${NOBODY}`, NOBODY].map((field) => ({
+    what: `the slice "${field}", which nothing can go on with`,
+    async damage(patient: Patient) {
+      await redisOf(patient).hset(patient.key('slices'), field, 'junk');
+      await patient.set('@', AT.slices, 1);
+    },
+    finds: ['slices', field === 'junk' ? 'slices' : `slices ${NOBODY}`],
+  })),
+  {
+    what: 'a cascade whose note can not be read',
+    async damage(patient: Patient) {
+      await redisOf(patient).hset(patient.key('slices'), `cascade:${patient.ids.done}`, '{"start":');
+      await patient.set('@', AT.slices, 1);
+    },
+    finds: ['slices', 'slices done'],
+  },
   {
     what: 'an outbox entry that nobody carries out',
     async damage(patient) {

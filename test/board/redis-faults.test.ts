@@ -72,7 +72,8 @@ describe.runIf(here)('a board on a Redis with troubles', () => {
       { key: 'b', title: 'B' },
     ]);
     const leaseMs = 300;
-    const sweep = () => board.boards.sweep(jobId, { intervalMs: 10, leaseMs, strikes: 3, staleMs: 60_000 });
+    const options = { intervalMs: 10, leaseMs, strikes: 3, staleMs: 60_000, gapMs: leaseMs };
+    const sweep = () => board.boards.sweep(jobId, options);
     const alive = await board.claim(jobId, ids.a ?? '', 'alive', leaseMs);
     const dead = await board.claim(jobId, ids.b ?? '', 'dead', leaseMs);
     await sweep();

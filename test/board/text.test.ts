@@ -157,6 +157,9 @@ const CALLS: Record<JobCall, Call> = {
   resultLines: (service, scope, jobId) => all(service.resultLines(scope, jobId)),
   listArtifacts: (service, scope, jobId) => service.listArtifacts(scope, jobId, {}),
   findArtifact: (service, scope, jobId) => service.findArtifact(scope, jobId, 'report.md'),
+  sendMessage: (service, scope, jobId) => service.sendMessage(scope, jobId, { text: 'mine' }),
+  approvePlan: (service, scope, jobId) => service.approvePlan(scope, jobId, {}),
+  rejectPlan: (service, scope, jobId) => service.rejectPlan(scope, jobId, {}),
   claimTask: (service, scope, jobId, taskId) =>
     service.claimTask(scope, jobId, { taskId, owner: { kind: 'external', id: 'thief' } }),
   heartbeatTask: (service, scope, jobId, taskId) => service.heartbeatTask(scope, jobId, taskId, TOKEN),

@@ -25,7 +25,7 @@ async function startBlocking(stack: Stack) {
     workspace: { path },
     tasks: [{ title: 'Blocks once', executor: 'command', command: { run } }],
   });
-  await vi.waitFor(async () => expect((await processesOf(sleep)).length).toBeGreaterThan(1), 30_000);
+  await vi.waitFor(async () => expect(await processesOf(sleep)).toHaveLength(2), 30_000);
   return { id, sleep };
 }
 

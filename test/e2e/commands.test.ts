@@ -55,7 +55,7 @@ async function startSleeping(before = ''): Promise<{ jobId: string; taskId: stri
   const { id: jobId } = await stack.client.jobs.submit(
     bodyOf(command(`${before}setsid ${sleep} & ${sleep}`)),
   );
-  await vi.waitFor(async () => expect((await processesOf(sleep)).length).toBeGreaterThan(1), 30_000);
+  await vi.waitFor(async () => expect(await processesOf(sleep)).toHaveLength(2), 30_000);
   const { tasks } = await stack.client.tasks.list(jobId);
   return { jobId, taskId: tasks[0]?.id ?? '', sleep };
 }
@@ -198,6 +198,36 @@ describe('a command task', () => {
       result: { output: 'new' },
     });
     expect((await attemptsOf(id, taskId)).map(({ outcome }) => outcome)).toEqual(['released', 'completed']);
+  });
+
+  it('is not edited into one whose end would not say what is asked for, and may be given to others', async () => {
+    const { id } = await stack.client.jobs.submit(
+      bodyOf(
+        { title: 'Never done', key: 'gate', executor: 'human' },
+        command('echo ran', { dependsOn: ['gate'], acceptance: [{ id: 'a', text: 'It holds.' }] }),
+      ),
+    );
+    const task = (await stack.client.tasks.list(id)).tasks[1];
+    const url = `/v1/jobs/${id}/tasks/${task?.id}`;
+    const unfit = [
+      { policy: 'evidence' },
+      { policy: 'checked' },
+      { outputSchema: { type: 'string' } },
+      { acceptance: [{ id: 'a', text: 'b', check: { run: 'true' } }] },
+    ];
+    for (const patch of unfit) {
+      const answer = await stack.call('PATCH', url, { version: 1, ...patch });
+      expect(answer, JSON.stringify(patch)).toMatchObject({
+        status: 400,
+        json: { code: 'invalid_argument' },
+      });
+    }
+    expect(await stack.call('PATCH', url, { version: 1, executor: 'human' })).toMatchObject({ status: 200 });
+    expect(await stack.call('PATCH', url, { version: 2, policy: 'evidence' })).toMatchObject({ status: 200 });
+    expect(await stack.call('PATCH', url, { version: 3, executor: 'command' })).toMatchObject({
+      status: 400,
+    });
+    await stack.client.jobs.cancel(id);
   });
 
   it('waits for people when it must be approved', async () => {

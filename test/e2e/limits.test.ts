@@ -59,7 +59,7 @@ describe('PATCH of a job', () => {
     ['a limit out of range', { version: 1, limits: { maxParallel: 0 } }, 'limits.maxParallel'],
     ['a limit that a job must have', { version: 1, limits: { maxTasks: null } }, 'limits.maxTasks'],
     ['a field that is no limit', { version: 1, limits: { maxTurn: 1 } }, 'limits.maxTurn'],
-    ['a budget, which nobody watches yet', { version: 1, limits: { budgetUsd: 5 } }, 'limits.budgetUsd'],
+    ['a budget of nothing', { version: 1, limits: { budgetUsd: 0 } }, 'limits.budgetUsd'],
   ])('refuses %s and says where', async (_, body, path) => {
     await using stack = await openLocalStack({ worker: false });
     const { id } = await stack.client.jobs.submit({ tasks: titles(1) });

@@ -11,9 +11,12 @@ it('a job says that no worker is there for it, until one is', { timeout: 120_000
   const reason = async (jobId = id) => (await stack.client.jobs.get(jobId)).statusReason;
   await poll(() => reason()).toBe('provider: no worker');
   // Nothing of this one waits for a worker.
-  expect(await reason(outside.id)).toBeUndefined();
+  expect(await reason(outside.id)).toMatch(/^people: /);
   const { jobs } = await stack.client.jobs.list();
-  expect(jobs.map(({ statusReason }) => statusReason)).toEqual(['provider: no worker', undefined]);
+  expect(jobs.map(({ statusReason }) => statusReason)).toEqual([
+    'provider: no worker',
+    expect.stringMatching(/^people: /),
+  ]);
   const [task] = (await stack.client.tasks.list(id)).tasks;
   expect((await stack.client.tasks.why(id, task?.id ?? '')).text).toContain('no worker');
   await stack.client.jobs.pause(id, 'lunch');
@@ -27,6 +30,10 @@ it('a job says that no worker is there for it, until one is', { timeout: 120_000
   });
   await held.arrived(1);
   expect(await reason(second.id)).toBeUndefined();
+  const [, waiting] = (await stack.client.tasks.list(second.id)).tasks;
+  expect((await stack.client.tasks.why(second.id, waiting?.id ?? '')).text).toContain(
+    'waits for a free place',
+  );
   await stack.client.jobs.resume(id);
   expect(await reason()).toBeUndefined();
   expect((await stack.untilEnded(id)).status).toBe('succeeded');

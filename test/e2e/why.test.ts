@@ -150,7 +150,9 @@ test('says what a task needs: an answer, a review, its time, somebody to claim i
   );
   expect(await text('external')).toBe('#4 "External" is ready and waits for an external holder to claim it');
   expect(await text('human')).toBe('#5 "Human" is ready and waits for a person to claim it');
-  expect(await text('agent')).toMatch(/^#6 "Agent" is ready and waits for a free place/);
+  expect(await text('agent')).toMatch(
+    /^#6 "Agent" is ready, but no worker that can reach its model is running/,
+  );
   expect(await text('done')).toBe('#7 "Done" was completed in attempt 1: all 12 pages');
   expect(await text('gone')).toBe('#8 "Gone" was cancelled by admin: not needed');
 });

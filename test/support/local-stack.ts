@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { composeApi, createLogger, type RunningApi, startApi } from '@crewboard/api';
 import { type Client, createClient } from '@crewboard/client';
 import { type Environment, type Job, type JobBody, parseEnvironment } from '@crewboard/contracts';
-import { resolveCommandsMode, settingsFrom } from '@crewboard/orchestrator';
+import { readPriceFile, resolveCommandsMode, settingsFrom } from '@crewboard/orchestrator';
 import { startWorker } from '@crewboard/worker';
 import { Redis } from 'ioredis';
 import { startSimulatedModel } from '../../packages/simulated-model/src/index.ts';
@@ -77,7 +77,8 @@ async function startTestWorker(environment: Environment, log: Writable): Promise
   const connections = { boards: connect(), queues: connect(), subscriber: connect() };
   const logger = createLogger('debug', log);
   const commands = await resolveCommandsMode(environment.CREWBOARD_COMMANDS);
-  const settings = settingsFrom(environment, process.cwd(), commands);
+  const prices = readPriceFile(environment, process.cwd());
+  const settings = settingsFrom(environment, process.cwd(), commands, prices);
   const worker = await startWorker(settings, connections, logger);
   return async () => {
     await worker.stop();

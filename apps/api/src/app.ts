@@ -19,6 +19,7 @@ import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { personRoutes } from './routes/persons.ts';
 import { resultRoutes } from './routes/results.ts';
+import { steerRoutes } from './routes/steer.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { dropSilentConnectionsOnClose } from './silent-connections.ts';
 import { openStreams } from './streams.ts';
@@ -58,6 +59,7 @@ export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_
     ...taskRoutes(service),
     ...holderRoutes(service),
     ...personRoutes(service),
+    ...steerRoutes(service),
     ...eventRoutes(service, sseCommentMs),
     ...resultRoutes(service),
     ...artifactRoutes(service),

@@ -1,4 +1,4 @@
-import { CrewboardError } from '@crewboard/contracts';
+import { CrewboardError, PROTO_REFUSED } from '@crewboard/contracts';
 import type { FastifyInstance } from 'fastify';
 
 /** Lists and objects stand in each other at most this deep: what reads them by recursion must not run out of stack. */
@@ -26,12 +26,23 @@ function isTooDeep(json: Buffer): boolean {
   return false;
 }
 
+/** True when the text is JSON: then what the parser has against it is a member `__proto__`. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * Makes JSON the only body that `app` reads. An empty body is an absent one, whatever its content type; one
  * that is not UTF-8 or not JSON, that is nested too deep or carries `__proto__`, is `invalid_argument`.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error');
+  // A member "constructor" is data like any other: no object is ever merged into another by its members.
+  const parseJson = app.getDefaultJsonParser('error', 'ignore');
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
@@ -42,7 +53,14 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     if (body.length === 0) return done(null, undefined);
     try {
       if (isTooDeep(body)) return refuse(`it is nested deeper than ${MAX_DEPTH} levels`);
-      parseJson(request, utf8.decode(body), (error, value) => (error ? refuse(error) : done(null, value)));
+      const text = utf8.decode(body);
+      parseJson(request, text, (error, value) => {
+        if (!error) return done(null, value);
+        if (!isJson(text)) return refuse(error);
+        done(
+          new CrewboardError('invalid_argument', `The body is not taken: ${PROTO_REFUSED}. Nothing changed.`),
+        );
+      });
     } catch (error) {
       refuse(error);
     }

@@ -5,6 +5,7 @@ import {
   composeCore,
   createEventHub,
   createService,
+  readPriceFile,
   resolveCommandsMode,
   settingsFrom,
 } from '@crewboard/orchestrator';
@@ -47,7 +48,7 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   });
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
-  const settings = settingsFrom(config, process.cwd(), commands);
+  const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   const core = composeCore({ redis, queueConnection, settings, log });
   const hub = createEventHub(reader, core.boards, log);
   return {

@@ -76,6 +76,14 @@ function textOf(event: BoardEvent, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? safeLine(value, 160) : undefined;
 }
 
+/** What people are asked, with the command that answers. */
+function askedLine(event: BoardEvent, jobId: string): string | undefined {
+  if (event.type === 'plan.proposed')
+    return `plan ${event.data?.version} waits for approval: crewboard approve ${jobId} --show`;
+  if (event.type !== 'task.noted' || event.data?.question !== true) return undefined;
+  return `the lead asks: ${textOf(event, 'text') ?? ''} (answer with: crewboard steer ${jobId} TEXT)`;
+}
+
 /** A job's story for people, told event by event from its first one. */
 export interface EventLines {
   /** The lines for the next event: none for what people need not see. */
@@ -107,6 +115,8 @@ export function eventLines(client: Client, jobId: string, signal: AbortSignal): 
       saidCounted = true;
       return `more than ${DETAILED_TASKS} tasks: claimed and completed ones are only counted from here on`;
     }
+    const asked = askedLine(event, jobId);
+    if (asked !== undefined) return asked;
     const verb = notableVerb(event) ?? routine;
     if (verb === undefined) return undefined;
     const name = event.taskId === undefined ? 'the job' : await names.of(event.taskId);

@@ -1,6 +1,12 @@
 import type { DoctorReport } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
-import { awaitRedis, providersOf, resolveCommandsMode, settingsFrom } from '@crewboard/orchestrator';
+import {
+  awaitRedis,
+  providersOf,
+  readPriceFile,
+  resolveCommandsMode,
+  settingsFrom,
+} from '@crewboard/orchestrator';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { readConfig } from './config.ts';
@@ -20,7 +26,7 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
       'REDIS_URL is not set: a worker needs the Redis of its API.',
     );
   const commands = await resolveCommandsMode(config.CREWBOARD_COMMANDS);
-  const settings = settingsFrom(config, process.cwd(), commands);
+  const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   if (providersOf(settings).length === 0 && commands === 'off') {
     throw new CrewboardError(
       'invalid_argument',

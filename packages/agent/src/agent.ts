@@ -1,4 +1,5 @@
 import type { AttemptEnd, FailureClass, Journal, Tool, Usage, WholeOutput } from '@crewboard/contracts';
+import type { CallBudget } from './call-budget.ts';
 import type { ModelCall, ModelCallErrorKind } from './model-call.ts';
 import type { WorkState } from './work-state.ts';
 
@@ -26,6 +27,8 @@ export interface AgentOptions {
   tools: readonly Tool[];
   journal: Journal;
   callModel: ModelCall;
+  /** Asked before every model call, and told of what each has used. Absent: none is limited or booked. */
+  budget?: CallBudget;
   /** Texts of the first user message; journalled when the conversation is empty or begins anew. */
   opening: readonly string[];
   /** Begins the conversation anew, such as after a failure; what was before is history. */
@@ -105,6 +108,8 @@ export type AgentEnd =
   /** The conversation does not fit the model's window. */
   | { kind: 'context'; reason: string }
   | { kind: 'limit'; bound: 'turns' | 'time'; reason: string }
+  /** The budget has no room for another call: to be gone on with once it has, or with `fails` a failure. */
+  | { kind: 'budget'; fails: boolean; reason: string }
   /** The provider refuses the call itself (key, model name, request): no failure of the task. */
   | { kind: 'provider'; reason: string }
   /** The signal's reason, or the CrewboardError of a journal that could not be written (`lease_lost`, `unavailable`). */

@@ -37,8 +37,12 @@ async function readEvents(response: Response, reader: ReplyReader, apiKey: strin
  * Reads a streamed answer to its end, so that the connection can be used again; `heard` is called with each event,
  * pings included. Nothing that happens after a whole reply makes it fail.
  */
-async function readReply(response: Response, apiKey: string, heard: () => void): Promise<ModelReply> {
-  const reader = new ReplyReader();
+async function readReply(
+  response: Response,
+  reader: ReplyReader,
+  apiKey: string,
+  heard: () => void,
+): Promise<ModelReply> {
   try {
     await readEvents(response, reader, apiKey, heard);
   } catch (error) {
@@ -75,6 +79,7 @@ export function createModelCall(options: ModelCallOptions): ModelCall {
   });
   return async (request, { signal, onPauseAsked }) => {
     const call = linkAbort(signal);
+    const reader = new ReplyReader();
     const silence = () => new ModelCallError('transient', `nothing came from the model for ${idleMs} ms`);
     const watchdog = setTimeout(() => call.abort(silence()), idleMs);
     try {
@@ -82,11 +87,11 @@ export function createModelCall(options: ModelCallOptions): ModelCall {
       const response = await client.messages.create(toParams(request), { signal: call.signal }).asResponse();
       const pauseMs = askedPauseMs(response.headers);
       if (pauseMs !== undefined) onPauseAsked?.(pauseMs);
-      return await readReply(response, apiKey, () => watchdog.refresh());
+      return await readReply(response, reader, apiKey, () => watchdog.refresh());
     } catch (error) {
       signal.throwIfAborted();
-      if (call.signal.aborted) throw call.signal.reason;
-      throw toModelCallError(error, apiKey);
+      const failure = call.signal.aborted ? silence() : toModelCallError(error, apiKey);
+      throw reader.spent === undefined ? failure : failure.having(reader.spent);
     } finally {
       clearTimeout(watchdog);
       call.release();

@@ -2,6 +2,7 @@ import type { AgentEnd } from './agent.ts';
 import {
   COMPACTION_ASKED_NOTE,
   COMPACTION_DONE_NOTE,
+  type CompactionAsked,
   type CompactionLog,
   type ReplyEntry,
 } from './compaction-log.ts';
@@ -19,7 +20,8 @@ import { renderWorkState } from './work-state.ts';
 /** The parts of a request that are the same for a whole run. */
 export type RequestPrefix = Pick<ModelRequest, 'model' | 'system' | 'tools'>;
 
-const COMPACTIONS_MOST = 3;
+/** Compactions because a call was refused; those of a window that fills are as many as it takes. */
+const REFUSED_MOST = 3;
 /** Of the window: from here on a conversation is compacted ... */
 const FULL_SHARE = 0.75;
 /** ... and so much of its end is kept as it is, but never more than this share of all turns. */
@@ -82,18 +84,18 @@ async function summarise(run: Run, prefix: RequestPrefix, keepFrom: number): Pro
   const called = await callWithRetries(run, request);
   if (called.ok) {
     const { content, ...reply } = called.reply;
-    await run.append({ kind: 'reply', content: takeInReply(content), ...reply });
+    await run.append({ kind: 'reply', content: takeInReply(content), ...reply }, called.settles);
     return undefined;
   }
   return called.end.kind === 'context' ? undefined : called.end;
 }
 
 /** Carries a compaction out, or goes on with one that an earlier attempt began. */
-async function compact(run: Run, prefix: RequestPrefix, keepFrom: number, log: CompactionLog) {
-  if (log.pending === undefined)
-    await run.append({ kind: 'note', name: COMPACTION_ASKED_NOTE, data: { keepFrom } });
+async function compact(run: Run, prefix: RequestPrefix, asked: CompactionAsked, log: CompactionLog) {
+  const data = { keepFrom: asked.keepFrom, refused: asked.refused === true };
+  if (log.pending === undefined) await run.append({ kind: 'note', name: COMPACTION_ASKED_NOTE, data });
   if (log.pending?.summary === undefined) {
-    const end = await summarise(run, prefix, keepFrom);
+    const end = await summarise(run, prefix, asked.keepFrom);
     if (end !== undefined) return end;
   }
   const readState = async () => run.options.workState?.();
@@ -104,9 +106,14 @@ async function compact(run: Run, prefix: RequestPrefix, keepFrom: number, log: C
     ...(summary === '' ? [] : [`<summary>\n${summary}\n</summary>`]),
     ...(state === undefined ? [] : [cleanText(renderWorkState(state))]),
   ].join('\n');
-  await run.append({ kind: 'note', name: COMPACTION_DONE_NOTE, data: { keepFrom, text } });
+  await run.append({ kind: 'note', name: COMPACTION_DONE_NOTE, data: { ...data, text } });
   run.emit({ type: 'compacted', summarised: summary !== '' });
   return undefined;
+}
+
+function toldTokens({ usage }: ReplyEntry): number {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = usage;
+  return inputTokens + cacheReadTokens + cacheWriteTokens + outputTokens;
 }
 
 /** About how many tokens the next request takes: what the last reply reported, and what came after it. */
@@ -117,15 +124,13 @@ function nextTokens(run: Run, prefix: RequestPrefix): number {
   if (last === undefined || last.index < since) {
     return estimateTokens([prefix.system, prefix.tools, messagesOf({ opening, turns }, { remind: false })]);
   }
-  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = last.reply.usage;
-  const told = inputTokens + cacheReadTokens + cacheWriteTokens + outputTokens;
-  return told + estimateTokens([[...last.results.values()], last.texts]);
+  return toldTokens(last.reply) + estimateTokens([[...last.results.values()], last.texts]);
 }
 
 /**
- * Compacts the conversation when it fills its share of the model's window, or when a call was refused because it does
- * not fit (`refusal`): once a refused call, at most three times a conversation. Returns how the attempt ends, if it
- * can't go on.
+ * Compacts the conversation when it fills its share of the model's window and the last time has helped; or when a call
+ * was refused because it does not fit (`refusal`): once a refused call, at most three times a conversation. Returns how
+ * the attempt ends, if it can't go on.
  */
 export async function makeRoom(
   run: Run,
@@ -133,14 +138,17 @@ export async function makeRoom(
   refusal: AgentEnd | undefined,
 ): Promise<AgentEnd | undefined> {
   const { compactions, turns } = run.conversation();
-  if (compactions.pending !== undefined)
-    return compact(run, prefix, compactions.pending.keepFrom, compactions);
+  if (compactions.pending !== undefined) return compact(run, prefix, compactions.pending, compactions);
   const window = windowTokens(run);
   if (refusal === undefined && nextTokens(run, prefix) < window * FULL_SHARE) return undefined;
   const since = compactions.done.at(-1)?.index ?? -1;
-  const progressed = turns.some(({ index, reply }) => index > since && !isDropped(reply));
+  const next = turns.find(({ index, reply }) => index > since && !isDropped(reply));
   const first = firstKept(turns, window);
-  if (compactions.done.length >= COMPACTIONS_MOST || !progressed || first === 0) return refusal;
+  if (next === undefined || first === 0) return refusal;
+  // What filled the window again with the first reply would do so for ever: then only a refused call counts.
+  const hasHelped = since < 0 || toldTokens(next.reply) < window * FULL_SHARE;
+  const refusedBefore = compactions.done.filter(({ refused }) => refused === true).length;
+  if (refusal === undefined ? !hasHelped : refusedBefore >= REFUSED_MOST) return refusal;
   const keepFrom = turns[first]?.index ?? run.options.journal.entries.length;
-  return compact(run, prefix, keepFrom, compactions);
+  return compact(run, prefix, { keepFrom, refused: refusal !== undefined }, compactions);
 }

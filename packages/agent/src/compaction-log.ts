@@ -5,8 +5,9 @@ import { z } from 'zod';
 export const COMPACTION_ASKED_NOTE = 'compaction/asked';
 export const COMPACTION_DONE_NOTE = 'compaction/done';
 
-/** Turns from this journal index on are kept. */
-const AskedData = z.object({ keepFrom: z.number().int().nonnegative() });
+/** Turns from this journal index on are kept; `refused`: because a call was refused, and not for being full. */
+const AskedData = z.object({ keepFrom: z.number().int().nonnegative(), refused: z.boolean().optional() });
+export type CompactionAsked = z.infer<typeof AskedData>;
 const DoneData = AskedData.extend({ text: z.string() });
 
 export type ReplyEntry = Extract<JournalEntry, { kind: 'reply' }>;
@@ -15,6 +16,7 @@ export type ReplyEntry = Extract<JournalEntry, { kind: 'reply' }>;
 export interface Compaction {
   index: number;
   keepFrom: number;
+  refused?: boolean | undefined;
   text: string;
 }
 
@@ -22,7 +24,7 @@ export interface Compaction {
 export interface CompactionLog {
   done: readonly Compaction[];
   /** One that was asked for and is not done; with its summary when the model has given it. */
-  pending: { keepFrom: number; summary: ReplyEntry | undefined } | undefined;
+  pending: (CompactionAsked & { summary: ReplyEntry | undefined }) | undefined;
   /** Journal indices of replies that are summaries: no turns of the conversation. */
   summaries: ReadonlySet<number>;
 }

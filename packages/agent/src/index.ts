@@ -1,5 +1,8 @@
 export type { AgentEnd, AgentEvent, AgentLimits, AgentOptions, AgentOutcome } from './agent.ts';
 export { createModelCall, type ModelCallOptions } from './anthropic.ts';
+export type { CallBudget, Grant, GrantedCall } from './call-budget.ts';
+export { nanoUsdOf, type WorstPrice, worstPriceOf } from './call-price.ts';
+export type { CallSpent } from './call-spent.ts';
 export { cleanText } from './intake.ts';
 export { untilAborted } from './linked-abort.ts';
 export { runAgent } from './loop.ts';
@@ -13,4 +16,5 @@ export {
   type ModelRequest,
 } from './model-call.ts';
 export { ModelPrice, PriceFile, parsePriceFile, usdOf } from './prices.ts';
+export { totalsOf } from './run.ts';
 export type { WorkState } from './work-state.ts';

@@ -1,4 +1,4 @@
-import { CrewboardError } from '@crewboard/contracts';
+import { type CallSettlement, CrewboardError } from '@crewboard/contracts';
 import type { AgentEnd, AgentOptions, AgentOutcome } from './agent.ts';
 import { begin, deliver } from './begin.ts';
 import { makeRoom } from './compact.ts';
@@ -21,10 +21,14 @@ function maxTokensOf(run: Run): number {
   return Math.min(base * 2 ** cutReplies(run), Math.max(base, MAX_OUTPUT_TOKENS));
 }
 
-async function takeReply(run: Run, reply: ModelReply, turn: number): Promise<void> {
+async function takeReply(
+  run: Run,
+  { reply, settles }: { reply: ModelReply; settles: CallSettlement | undefined },
+  turn: number,
+): Promise<void> {
   const { messageId, model, stopReason, usage } = reply;
   const content = takeInReply(reply.content);
-  await run.append({ kind: 'reply', messageId, model, content, stopReason, usage });
+  await run.append({ kind: 'reply', messageId, model, content, stopReason, usage }, settles);
   run.emit({ type: 'reply', turn, model, stopReason, usage });
 }
 
@@ -53,7 +57,7 @@ async function converse(run: Run): Promise<AgentEnd> {
     run.emit({ type: 'turn.started', turn: turns + 1 });
     const called = await callWithRetries(run, request);
     refusal = called.ok ? undefined : called.end;
-    if (called.ok) await takeReply(run, called.reply, turns + 1);
+    if (called.ok) await takeReply(run, called, turns + 1);
     else if (called.end.kind !== 'context') return called.end;
   }
 }

@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlock, Usage } from '@crewboard/contracts';
+import type { CallSpent } from './call-spent.ts';
 
 /** One request to the Messages API, as the loop builds it. */
 export interface ModelRequest {
@@ -49,16 +50,29 @@ export class ModelCallError extends Error {
   readonly kind: ModelCallErrorKind;
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
+  /** What it cost all the same. */
+  readonly spent: CallSpent;
 
   constructor(
     kind: ModelCallErrorKind,
     message: string,
-    details: { retryAfterMs?: number | undefined; status?: number | undefined } = {},
+    details: {
+      retryAfterMs?: number | undefined;
+      status?: number | undefined;
+      spent?: CallSpent | undefined;
+    } = {},
   ) {
     super(message);
     this.name = 'ModelCallError';
     this.kind = kind;
     this.retryAfterMs = details.retryAfterMs;
     this.status = details.status;
+    this.spent = details.spent ?? { kind: 'unknown' };
+  }
+
+  /** The same failure, of a call of which so much is known. */
+  having(spent: CallSpent): ModelCallError {
+    const { retryAfterMs, status } = this;
+    return new ModelCallError(this.kind, this.message, { retryAfterMs, status, spent });
   }
 }

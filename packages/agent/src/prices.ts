@@ -53,8 +53,27 @@ function byPrice(price: ModelPrice, usage: Usage): number {
 }
 
 /** True for the name itself and for a dated form of it; a likeness is another model at another price. */
-function isSameModel(known: string, model: string): boolean {
+export function isSameModel(known: string, model: string): boolean {
   return known === model || new RegExp(`^${known.replaceAll('.', '\\.')}-\\d{8}$`).test(model);
+}
+
+/** Prices of the library that do not step with anything: looking one up costs more than a turn may. */
+const published = new Map<string, ModelPrice | undefined>();
+
+/** The library's price where it is the same for every call; undefined also for a model that it does not know. */
+function publishedPrice(model: string): ModelPrice | undefined {
+  if (published.has(model)) return published.get(model);
+  const found = calcPrice({}, model, { providerId: 'anthropic' });
+  const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok } = found?.model_price ?? {};
+  const parsed = ModelPrice.safeParse({
+    input: input_mtok,
+    output: output_mtok,
+    cacheRead: cache_read_mtok,
+    cacheWrite: cache_write_mtok,
+  });
+  const isIt = found !== null && isSameModel(found.model.id, model) && parsed.success;
+  published.set(model, isIt ? parsed.data : undefined);
+  return published.get(model);
 }
 
 /**
@@ -62,7 +81,7 @@ function isSameModel(known: string, model: string): boolean {
  * model: a guess would break a budget. Prices that step with the length of a prompt need the usage of one call.
  */
 export function usdOf(model: string, usage: Usage, overrides: PriceFile = {}): number | undefined {
-  const given = overrides[model] ?? NEWER_MODELS[model];
+  const given = overrides[model] ?? NEWER_MODELS[model] ?? publishedPrice(model);
   if (given !== undefined) return byPrice(given, usage);
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const tokens = {

@@ -1,4 +1,5 @@
 import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
+import type { CallSpent } from './call-spent.ts';
 import { cleanText } from './intake.ts';
 import { ModelCallError, type ModelCallErrorKind } from './model-call.ts';
 import { askedPauseMs } from './rate-headers.ts';
@@ -64,6 +65,15 @@ function reasonOf(error: APIError): string {
   return [what, error.apiMessage ?? ''].filter((part) => part !== '').join(': ') || 'no details';
 }
 
+/** No connection came about, so nothing was read. */
+const NOT_CONNECTED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
+
+/** A call that is refused costs nothing; behind a gateway that gave up waiting, a model may have gone on. */
+function spentAt(status: number | undefined): CallSpent {
+  const isGateway = status === undefined || [408, 499, 502, 504, 524].includes(status);
+  return isGateway ? { kind: 'unknown' } : { kind: 'nothing' };
+}
+
 /** Turns what the SDK threw into a {@link ModelCallError}; the original, which holds headers, is not kept. */
 export function toModelCallError(error: unknown, apiKey: string): ModelCallError {
   if (error instanceof ModelCallError) return error;
@@ -71,11 +81,14 @@ export function toModelCallError(error: unknown, apiKey: string): ModelCallError
     return new ModelCallError(kindOf(error), redact(`the model answered ${reasonOf(error)}`, apiKey), {
       retryAfterMs: askedPauseMs(error.headers),
       status: error.status,
+      spent: spentAt(error.status),
     });
   }
   const code = error instanceof Error ? networkCode(error) : '';
   const message = error instanceof Error ? error.message : String(error);
-  return new ModelCallError('transient', redact(`the call did not get through: ${message}${code}`, apiKey));
+  const spent = NOT_CONNECTED.test(code) ? ({ kind: 'nothing' } as const) : undefined;
+  const reason = redact(`the call did not get through: ${message}${code}`, apiKey);
+  return new ModelCallError('transient', reason, { spent });
 }
 
 /** Turns an `error` event inside a stream into a {@link ModelCallError}. */

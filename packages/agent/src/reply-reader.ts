@@ -1,5 +1,6 @@
 import type { ContentBlock, Usage } from '@crewboard/contracts';
 import { z } from 'zod';
+import type { CallSpent } from './call-spent.ts';
 import type { ModelReply } from './model-call.ts';
 
 const count = z.number().int().nonnegative().nullish();
@@ -84,6 +85,13 @@ export class ReplyReader {
     // A filter skips the holes that a server leaves when it skips an index.
     const content = this.#blocks.filter(() => true);
     return { ...this.#head, content, stopReason: this.#stopReason, usage: this.#countedUsage() };
+  }
+
+  /** What a stream that breaks here has cost, by what it has told; undefined before its first event. */
+  get spent(): CallSpent | undefined {
+    if (this.#head === undefined) return undefined;
+    const usage = this.#countedUsage();
+    return this.#stopReason === undefined ? { kind: 'begun', usage } : { kind: 'used', usage };
   }
 
   #take(event: StreamEvent): void {

@@ -1,12 +1,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { CrewboardError } from '@crewboard/contracts';
+import { type CallSettlement, CrewboardError } from '@crewboard/contracts';
 import type { AgentEnd } from './agent.ts';
+import { type GrantedCall, NO_BUDGET } from './call-budget.ts';
+import type { CallSpent } from './call-spent.ts';
+import { inputTokensMost } from './input-bound.ts';
 import { untilAborted } from './linked-abort.ts';
 import { ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
 import { malformedPart } from './reply-check.ts';
 import type { Run } from './run.ts';
 
-export type CallOutcome = { ok: true; reply: ModelReply } | { ok: false; end: AgentEnd };
+export type CallOutcome =
+  /** `settles` goes with the append of the reply. */
+  { ok: true; reply: ModelReply; settles: CallSettlement | undefined } | { ok: false; end: AgentEnd };
 
 const FIRST_WAIT_MS = 1000;
 
@@ -21,10 +26,29 @@ function asModelCallError(error: unknown): ModelCallError {
   return new ModelCallError('transient', error instanceof Error ? error.message : String(error));
 }
 
-function wellFormed(run: Run, reply: ModelReply): ModelReply {
+/** A call that was held back, or that the harness could not ask about, was not made. */
+function spentOf(thrown: unknown): CallSpent {
+  const error = asModelCallError(thrown);
+  return thrown instanceof CrewboardError || error.kind === 'held' ? { kind: 'nothing' } : error.spent;
+}
+
+/** Makes one granted call. A reply that can't be used is a failure; every failure is booked before it is thrown. */
+async function ask(run: Run, request: ModelRequest, call: GrantedCall): Promise<ModelReply> {
+  if (run.signal.aborted) await call.settle({ kind: 'nothing' });
+  run.signal.throwIfAborted();
+  let reply: ModelReply;
+  try {
+    const asked = run.options.callModel({ ...request, maxTokens: call.maxTokens }, { signal: run.signal });
+    reply = await untilAborted(asked, run.signal);
+  } catch (thrown) {
+    run.signal.throwIfAborted();
+    await call.settle(spentOf(thrown));
+    throw thrown;
+  }
   const taken = run.conversation().turns.flatMap(({ calls }) => calls.map(({ id }) => id));
   const wrong = malformedPart(reply, new Set(taken));
   if (wrong === undefined) return reply;
+  await call.settle({ kind: 'used', usage: reply.usage });
   throw new ModelCallError('transient', `the model sent a reply that can't be used: ${wrong}`);
 }
 
@@ -33,20 +57,25 @@ function realWait(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Calls the model until it answers. Failing calls are repeated within the limits, then the attempt parks; errors that
- * no repetition mends end it, and so does a wish to park: no call starts after it. Rejects only when the run is aborted.
+ * Calls the model until it answers, each time within the budget. Failing calls are repeated within the limits, then the
+ * attempt parks; errors that no repetition mends end it, and so does a wish to park: no call starts after it. Rejects when
+ * the run is aborted, and with the CrewboardError of a harness that can't tell whether the call may be made.
  */
 export async function callWithRetries(run: Run, request: ModelRequest): Promise<CallOutcome> {
-  const { modelTries, modelRetryMs } = run.options.limits;
+  const { limits, budget = NO_BUDGET } = run.options;
+  const { modelTries, modelRetryMs } = limits;
   let waitedMs = 0;
   for (let failedTries = 1; ; failedTries++) {
     let error: ModelCallError;
     run.signal.throwIfAborted();
     const park = run.options.parkAsked?.();
     if (park !== undefined) return { ok: false, end: { kind: 'parked', cause: 'asked', reason: park } };
+    const grant = await budget.reserve(request, inputTokensMost(run, request), run.signal);
+    if (!grant.granted)
+      return { ok: false, end: { kind: 'budget', fails: grant.fails, reason: grant.reason } };
     try {
-      const call = run.options.callModel(request, { signal: run.signal });
-      return { ok: true, reply: wellFormed(run, await untilAborted(call, run.signal)) };
+      const reply = await ask(run, request, grant.call);
+      return { ok: true, reply, settles: grant.call.settlement(reply.usage) };
     } catch (thrown) {
       run.signal.throwIfAborted();
       // Not the model's failure: the harness itself could not ask whether the call may be made.

@@ -1,5 +1,6 @@
 import {
   addUsage,
+  type CallSettlement,
   type Journal,
   type JournalEntry,
   type NewJournalEntry,
@@ -22,7 +23,7 @@ export interface Run {
   timedOut(): boolean;
   /** Stops everything that still runs, such as other tools when the journal is lost. */
   stop(reason: unknown): void;
-  append(entry: NewJournalEntry): Promise<void>;
+  append(entry: NewJournalEntry, settles?: CallSettlement): Promise<void>;
   emit(event: AgentEvent): void;
   conversation(): Conversation;
   close(): void;
@@ -31,8 +32,8 @@ export interface Run {
 /** Appends of tools that run in parallel go one after the other: the journal checks its expected length. */
 function inOrder(journal: Journal): Run['append'] {
   let last: Promise<unknown> = Promise.resolve();
-  return (entry) => {
-    const appended = last.then(() => journal.append(entry));
+  return (entry, settles) => {
+    const appended = last.then(() => journal.append(entry, settles));
     last = appended.catch(() => {});
     return appended;
   };

@@ -1,4 +1,4 @@
-import { type CrewboardError, invalidArgument, type Tool } from '@crewboard/contracts';
+import { CrewboardError, holdsProto, invalidArgument, PROTO_REFUSED, type Tool } from '@crewboard/contracts';
 import type { z } from 'zod';
 
 export type ParsedInput = { ok: true; input: unknown } | { ok: false; error: CrewboardError };
@@ -50,10 +50,16 @@ function mended(input: unknown, issues: readonly Issue[]): unknown {
   }, input);
 }
 
+/** Schemas would drop such a member without a word. */
+function protoRefused(tool: Tool): CrewboardError {
+  return new CrewboardError('invalid_argument', `the input of ${tool.name} is not taken: ${PROTO_REFUSED}.`);
+}
+
 /**
  * Parses a call's input by the tool's schema. What does not fit is `invalid_argument` with the first wrong path.
  */
 export function parseToolInput(tool: Tool, input: unknown): ParsedInput {
+  if (holdsProto(input)) return { ok: false, error: protoRefused(tool) };
   const asSent = tool.inputSchema.safeParse(input);
   if (asSent.success) return { ok: true, input: asSent.data };
   const repaired = mended(input, asSent.error.issues);

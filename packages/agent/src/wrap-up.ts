@@ -1,15 +1,22 @@
 import type { Run } from './run.ts';
 
-/** At this share of its turns the model is told to come to an end. */
+/** At this share of its turns, or of its budget, the model is told to come to an end. */
 const WRAP_UP_SHARE = 0.8;
 
-/** The text that tells the model how few turns are left, when that has to be said now and was not said before. */
+const WRAP_UP = 'Wrap up: finish what is begun, start nothing new, and end your work with what you have.';
+const BUDGET_TEXT = `${WRAP_UP_SHARE * 100} % of the budget is spent. ${WRAP_UP}`;
+
+/** The texts that tell the model how little is left, when that has to be said now and was not said before. */
 export function wrapUpTexts(run: Run, turns: number): string[] {
-  const { attempt, journal, limits } = run.options;
-  if (turns === 0 || turns !== Math.ceil(limits.maxTurns * WRAP_UP_SHARE)) return [];
-  const text = `${turns} of ${limits.maxTurns} turns are used. Wrap up: finish what is begun, start nothing new, and end your work with what you have.`;
-  const said = journal.entries.some(
-    (entry) => entry.kind === 'message' && entry.attempt === attempt && entry.texts.includes(text),
-  );
-  return said ? [] : [text];
+  const { attempt, budget, journal, limits } = run.options;
+  const texts: string[] = [];
+  if (turns > 0 && turns === Math.ceil(limits.maxTurns * WRAP_UP_SHARE)) {
+    texts.push(`${turns} of ${limits.maxTurns} turns are used. ${WRAP_UP}`);
+  }
+  if (budget !== undefined && budget.usedShare() >= WRAP_UP_SHARE) texts.push(BUDGET_TEXT);
+  const isSaid = (text: string) =>
+    journal.entries.some(
+      (entry) => entry.kind === 'message' && entry.attempt === attempt && entry.texts.includes(text),
+    );
+  return texts.filter((text) => !isSaid(text));
 }

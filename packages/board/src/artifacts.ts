@@ -1,6 +1,7 @@
 import { type Artifact, isoTime } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { type CallName, storedName } from './call-name.ts';
 import type { Hold } from './holder-calls.ts';
 import { parseReply } from './replies.ts';
 
@@ -41,12 +42,12 @@ export function artifactRecords(io: BoardIo) {
      * once a submit of the conversation is accepted, and is forgotten when the attempt fails. Errors: those of the
      * token, `limit_exceeded`.
      */
-    async commitArtifact(hold: Hold, requestId: string, artifact: NewArtifact): Promise<Artifact> {
+    async commitArtifact(hold: Hold, name: CallName, artifact: NewArtifact): Promise<Artifact> {
       const { ref, path, bytes, sha256, contentType, isKept } = artifact;
       const args = [
         hold.taskId,
         hold.token,
-        requestId,
+        storedName(name, 'artifact'),
         ref,
         path,
         bytes,

@@ -1,6 +1,13 @@
-import { artifactRefIn, type Evidence, type FailureClass, type JsonValue } from '@crewboard/contracts';
+import {
+  artifactRefIn,
+  cutUtf8,
+  type Evidence,
+  type FailureClass,
+  type JsonValue,
+} from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { type CallName, storedName } from './call-name.ts';
 import { withChangedSince } from './changed-since.ts';
 import type { Hold } from './holder-calls.ts';
 import { withoutAbsent } from './records.ts';
@@ -12,6 +19,10 @@ const WaitReply = z.union([
   z.tuple([z.literal('already'), z.number(), z.number()]),
   z.tuple([z.literal('still')]),
 ]);
+const StallReply = z.tuple([z.enum(['ok', 'already', 'moving', 'empty'])]);
+const AskReply = z.tuple([z.enum(['ok', 'already'])]);
+/** Of a text in the log: the whole stands elsewhere. */
+const LOGGED_BYTES = 2048;
 const FinishReply = z.union([
   z.tuple([z.enum(['ok', 'already']), z.string()]),
   z.tuple([z.literal('news'), z.string()]),
@@ -48,7 +59,7 @@ export function attemptEnds(io: BoardIo) {
      */
     async submit(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       version: number,
       result: {
         summary: string;
@@ -69,7 +80,8 @@ export function attemptEnds(io: BoardIo) {
       const named = result.artifacts === undefined ? '' : JSON.stringify(result.artifacts);
       const others = artifactsPointedAt(result);
       const pointedAt = others.length === 0 ? '' : JSON.stringify(others);
-      const args = [hold.taskId, hold.token, requestId, version, outcome, stored, named, pointedAt];
+      const call = storedName(name, 'submit');
+      const args = [hold.taskId, hold.token, call, version, outcome, stored, named, pointedAt];
       const run = () =>
         then === 'checks'
           ? io.run(hold.jobId, 'submit_checks', args)
@@ -83,7 +95,7 @@ export function attemptEnds(io: BoardIo) {
     /** Ends the attempt as failed; tried again after `delayMs` while it is retryable and attempts are left. */
     async fail(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       failure: {
         class: FailureClass;
         reason: string;
@@ -97,7 +109,7 @@ export function attemptEnds(io: BoardIo) {
       const args = [
         hold.taskId,
         hold.token,
-        requestId,
+        storedName(name, 'fail'),
         failure.class,
         failure.reason,
         failure.retryable ? 1 : 0,
@@ -109,10 +121,25 @@ export function attemptEnds(io: BoardIo) {
         parseReply(await io.run(hold.jobId, 'fail', args), VersionReply),
       );
     },
+  };
+}
 
+/** How a holder gives its task back without failing. */
+export function attemptReturns(io: BoardIo) {
+  return {
     /** Gives the task back at once; not a failure. */
-    async release(hold: Hold, requestId: string, reason: string, version?: number): Promise<void> {
-      const args = [hold.taskId, hold.token, requestId, 'released', 0, '', reason, 0, version ?? ''];
+    async release(hold: Hold, name: CallName, reason: string, version?: number): Promise<void> {
+      const args = [
+        hold.taskId,
+        hold.token,
+        storedName(name, 'release'),
+        'released',
+        0,
+        '',
+        reason,
+        0,
+        version ?? '',
+      ];
       await withChangedSince(io, hold, version, async () =>
         parseReply(await io.run(hold.jobId, 'release', args), VersionReply),
       );
@@ -125,14 +152,14 @@ export function attemptEnds(io: BoardIo) {
      */
     async park(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       options: { delayMs: number; reason: string; strikesToFail: number | 'kept' },
     ): Promise<void> {
       parseReply(
         await io.run(hold.jobId, 'release', [
           hold.taskId,
           hold.token,
-          requestId,
+          storedName(name, 'park'),
           'parked',
           options.delayMs,
           '',
@@ -152,24 +179,42 @@ export function leadEnds(io: BoardIo) {
      * Parks the lead until there is news. `still` (nothing changed): nothing runs or can make any. `woken` (nothing
      * changed): an earlier attempt made this very wait and it is over, but its answer was not journalled.
      */
-    async waitForNews(hold: Hold, requestId: string): Promise<'parked' | 'still' | 'woken'> {
-      const args = [hold.taskId, hold.token, requestId, 'parked', 0, 'news', '', 0, ''];
+    async waitForNews(hold: Hold, name: CallName): Promise<'parked' | 'still' | 'woken'> {
+      const args = [hold.taskId, hold.token, storedName(name, 'wait'), 'parked', 0, 'news', '', 0, ''];
       const reply = parseReply(await io.run(hold.jobId, 'release', args), WaitReply);
       if (reply[0] === 'still') return 'still';
       return reply[0] === 'already' && reply[2] === 1 ? 'woken' : 'parked';
     },
 
+    /**
+     * Ends a run of the lead that has nothing to wait for and does nothing: the job pauses (`stall`). `moving` (nothing
+     * changed): there is something to wait for by now; `empty` (nothing changed): the job has no task at all.
+     */
+    async stall(hold: Hold, name: CallName, reason: string): Promise<'stalled' | 'moving' | 'empty'> {
+      const [word] = parseReply(
+        await io.run(hold.jobId, 'stall', [hold.token, storedName(name, 'wait'), reason]),
+        StallReply,
+      );
+      return word === 'moving' || word === 'empty' ? word : 'stalled';
+    },
+
+    /** Puts a question of the lead before people; the answer is a message to the lead. */
+    async ask(hold: Hold, name: CallName, question: string): Promise<void> {
+      const args = [hold.token, storedName(name, 'ask'), question, cutUtf8(question, LOGGED_BYTES)];
+      parseReply(await io.run(hold.jobId, 'ask', args), AskReply);
+    },
+
     /** The lead's end of the job; see the script for what refuses it. */
     async finishJob(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       result: { summary: string; output?: JsonValue | undefined },
       waive: readonly { taskId: string; reason: string }[],
     ): Promise<FinishAnswer> {
       const reply = parseReply(
         await io.run(hold.jobId, 'finish_job', [
           hold.token,
-          requestId,
+          storedName(name, 'finish'),
           JSON.stringify(result),
           JSON.stringify(waive.map(({ taskId, reason }) => [taskId, reason])),
         ]),

@@ -1,8 +1,9 @@
-import { type Attempt, Attempt as AttemptSchema, isoTime } from '@crewboard/contracts';
+import { type Attempt, Attempt as AttemptSchema, isoTime, type PaidUsage } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseOwner, parseUsage, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { costOf } from './spend-sums.ts';
 
 const AttemptRow = z
   .tuple([z.string(), z.string(), z.number(), z.number(), z.string(), z.string(), z.string()])
@@ -12,7 +13,14 @@ const AttemptsReply = z.tuple([
   z.literal('ok'),
   z.array(z.union([z.array(z.never()).length(0), AttemptRow])),
   z.array(z.array(z.number())),
+  z.array(z.array(z.number())),
 ]);
+
+/** Of an attempt's model calls; undefined when it made none. */
+function usageOf(usage: readonly number[], spend: readonly number[]): PaidUsage | undefined {
+  if (usage.length === 0 && spend.length === 0) return undefined;
+  return { ...parseUsage(usage), ...(spend.length === 0 ? {} : costOf(spend)) };
+}
 
 /** The records of attempts, one a claim. */
 export function attemptRecords(io: BoardIo) {
@@ -23,7 +31,10 @@ export function attemptRecords(io: BoardIo) {
       const numbers = Array.from({ length: attemptsSoFar - first + 1 }, (_, i) => first + i);
       if (numbers.length === 0) return [];
       const fields = numbers.map((n) => `${taskId}:${n}`);
-      const [, rows, usages] = parseReply(await io.run(jobId, 'read_attempts', fields), AttemptsReply);
+      const [, rows, usages, spends] = parseReply(
+        await io.run(jobId, 'read_attempts', fields),
+        AttemptsReply,
+      );
       return rows.flatMap((row, i) => {
         if (row.length === 0) return [];
         const [, owner, startedAt, endedAt, outcome, failureClass, reason, answer] = row;
@@ -36,7 +47,7 @@ export function attemptRecords(io: BoardIo) {
           class: failureClass || undefined,
           reason: reason || undefined,
           answer: answer || undefined,
-          usage: usages[i]?.length === 5 ? parseUsage(usages[i]) : undefined,
+          usage: usageOf(usages[i] ?? [], spends[i] ?? []),
         };
         return [AttemptSchema.parse(withoutAbsent(attempt))];
       });

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { type BlockKind, CrewboardError, type NewTask, type TaskId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { type CallName, contentHash, storedName } from './call-name.ts';
 import { withChangedSince } from './changed-since.ts';
 import { checkGraph } from './graph.ts';
 import type { Hold } from './holder-calls.ts';
@@ -25,7 +25,7 @@ export function holderRequests(io: BoardIo) {
     const [, board] = parseReply(await io.run(hold.jobId, 'read_job', []), BoardReply);
     const stored = await io.guard(() => io.redis.hget(io.keys.board(hold.jobId, 'deps'), hold.taskId));
     const above = parseDependencies(stored ?? '').map((edge) => edge.task);
-    return checkGraph(io, hold.jobId, new Map([[hold.taskId, [...above, on]]]), board.graph);
+    return checkGraph(io, hold.jobId, { dependsOn: new Map([[hold.taskId, [...above, on]]]) }, board.graph);
   }
 
   return {
@@ -35,7 +35,7 @@ export function holderRequests(io: BoardIo) {
      */
     async block(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       block: {
         kind: BlockKind;
         reason: string;
@@ -54,7 +54,17 @@ export function holderRequests(io: BoardIo) {
       }
       for (let tries = 0; tries < TRIES; tries++) {
         const { graph, cycle } = on === '' ? { graph: '' } : await graphWith(hold, on);
-        const args = [hold.taskId, hold.token, requestId, version, kind, reason, question, on, graph];
+        const args = [
+          hold.taskId,
+          hold.token,
+          storedName(name, 'block'),
+          version,
+          kind,
+          reason,
+          question,
+          on,
+          graph,
+        ];
         const reply = await withChangedSince(io, hold, block.version, async () =>
           parseReply(await io.run(hold.jobId, 'block', args), BlockReply),
         );
@@ -75,7 +85,7 @@ export function holderRequests(io: BoardIo) {
       by: { kind: 'sub-agent' | 'human' | 'external'; id: string },
       maxAttempts?: number,
     ): Promise<{ taskId: TaskId; number: number }> {
-      const hash = createHash('sha256').update(JSON.stringify(task)).digest('base64');
+      const hash = contentHash(JSON.stringify(task));
       for (let tries = 0; tries < TRIES; tries++) {
         const prepared = prepareTask(task, by, { maxAttempts, hold: 'proposal' });
         const headers = JSON.stringify([prepared.header(0)]);

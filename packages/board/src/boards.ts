@@ -1,20 +1,23 @@
 import { aboutTasks } from './about-task.ts';
 import { artifactRecords } from './artifacts.ts';
-import { attemptEnds, leadEnds } from './attempt-ends.ts';
+import { attemptEnds, attemptReturns, leadEnds } from './attempt-ends.ts';
 import { attemptRecords } from './attempts.ts';
 import { holderRequests } from './blocks.ts';
 import { boardIo } from './board-io.ts';
+import { budgets } from './budgets.ts';
 import { boardChanges } from './changes.ts';
 import { decisions } from './decisions.ts';
 import { doctor } from './doctor.ts';
 import { eventLog } from './event-log.ts';
 import { handOver } from './hand-over.ts';
-import { holderCalls } from './holder-calls.ts';
+import { holderCalls, holderNotes } from './holder-calls.ts';
 import { jobEdits } from './job-edits.ts';
 import { jobIndex } from './job-index.ts';
 import { journalStore } from './journal-store.ts';
 import { keyspace } from './keys.ts';
+import { messages } from './messages.ts';
 import { modelHolds } from './model-holds.ts';
+import { plans } from './plans.ts';
 import { readers } from './readers.ts';
 import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
@@ -35,9 +38,13 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...jobEdits(io),
     ...reviews(io),
     ...holderCalls(io),
+    ...holderNotes(io),
     ...holderRequests(io),
     ...attemptEnds(io),
+    ...attemptReturns(io),
     ...leadEnds(io),
+    ...messages(io),
+    ...plans(io),
     ...readers(io),
     ...taskPages(io),
     ...snapshots(io),
@@ -46,6 +53,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...artifactRecords(io),
     ...eventLog(io),
     ...journalStore(io),
+    ...budgets(io),
     ...handOver(io),
     ...modelHolds(io),
     ...aboutTasks(io),

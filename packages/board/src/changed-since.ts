@@ -1,4 +1,4 @@
-import { CrewboardError } from '@crewboard/contracts';
+import { type BoardEvent, CrewboardError } from '@crewboard/contracts';
 import type { BoardIo } from './board-io.ts';
 import { readTaskEvents } from './event-log.ts';
 
@@ -11,6 +11,19 @@ export type FieldChange = {
 };
 
 const EVENTS_LOOKED_AT = 100;
+/** More fields than a task has: the log is data like any other. */
+const FIELDS_MOST = 30;
+
+/** What of a task is newer than `seen`: each field once, with who changed it last. */
+function fieldsSince(events: readonly BoardEvent[], seen: number): FieldChange[] {
+  const changes = new Map<string, FieldChange>();
+  for (const { type, data, version = 0, by, at } of events) {
+    if (version <= seen) continue;
+    const fields = type === 'task.edited' && Array.isArray(data?.fields) ? data.fields : ['status'];
+    for (const field of fields.map(String)) changes.set(field, { field, version, by: by.id, at });
+  }
+  return [...changes.values()].slice(0, FIELDS_MOST);
+}
 
 /**
  * Adds to a `stale_version` what changed since the version that the caller saw, from the task's own events; any other
@@ -27,19 +40,7 @@ export async function explainStale(
   const version = seen.find((entry) => entry.taskId === taskId)?.version;
   if (typeof taskId !== 'string' || version === undefined) throw error;
   const events = await readTaskEvents(io, jobId, taskId, EVENTS_LOOKED_AT);
-  const changedSince: FieldChange[] = events
-    // An event at the version of the one before it, such as a note, has changed nothing.
-    .filter((event, i) => (event.version ?? 0) > Math.max(version, events[i - 1]?.version ?? 0))
-    .flatMap((event) => {
-      const fields = event.type === 'task.edited' ? event.data?.fields : ['status'];
-      return (Array.isArray(fields) ? fields : ['status']).map((field) => ({
-        field: String(field),
-        version: event.version ?? 0,
-        by: event.by.id,
-        at: event.at,
-      }));
-    });
-  throw error.with({ changedSince });
+  throw error.with({ changedSince: fieldsSince(events, version) });
 }
 
 /** Runs a holder's call; a `stale_version` of it says what changed since the version `seen`, where one was named. */

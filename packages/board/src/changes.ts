@@ -1,39 +1,28 @@
-import { createHash } from 'node:crypto';
 import {
   type Actor,
   CrewboardError,
-  type DependencyRef,
   type NewTask,
   type Task,
+  type TaskChanges,
   type TaskId,
 } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { explainStale } from './changed-since.ts';
-import { checkGraph } from './graph.ts';
-import {
-  defaultPolicy,
-  orderBatch,
-  type PreparedTask,
-  packReferences,
-  prepareTask,
-  type Reference,
-  toReference,
-} from './new-tasks.ts';
-import { type Planned, type PreparedEdit, runPlan } from './plan-script.ts';
-import { type Body, executorCode, type Head, policyCode, toTask, withoutAbsent } from './records.ts';
+import { type Edit, prepareEdit } from './edits.ts';
+import { type ChangedLinks, checkGraph, type NewEdges } from './graph.ts';
+import { orderBatch, type PreparedTask, prepareTask, toReference } from './new-tasks.ts';
+import { type Planned, runPlan } from './plan-script.ts';
+import { toTask, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
+import { ADD_MOST } from './submit-board.ts';
 
 /** Tries of a change whose IDs collide or whose graph moves under it. */
 const TRIES = 8;
 const BoardReply = z.tuple([z.literal('ok'), BoardRecord]).rest(z.unknown());
 const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
-
-/** New values of a task's fields; absent ones stay. */
-export type TaskPatch = Partial<Omit<NewTask, 'key' | 'dependsOn'>> & {
-  dependsOn?: readonly DependencyRef[] | undefined;
-};
 
 /** A batch of changes, carried out all or not at all, adds first. */
 export interface ChangeInput {
@@ -41,7 +30,7 @@ export interface ChangeInput {
   /** Attempts of added tasks that name no number; absent: the job's, also when those change. */
   maxAttempts?: number | undefined;
   adds?: readonly NewTask[];
-  edits?: readonly { taskId: TaskId; version: number; patch: TaskPatch }[];
+  edits?: readonly Edit[];
   cancels?: readonly {
     taskId: TaskId;
     version: number;
@@ -51,100 +40,15 @@ export interface ChangeInput {
   reopens?: readonly { taskId: TaskId; version: number; reason: string }[];
   /** The lead's writes are fenced by its claim token and repeatable by a request ID. */
   lead?: { token: string; requestId: string };
-  /** A person's name for this call: repeated with the same content it changes nothing and answers the same. */
-  idempotencyKey?: string;
+  request?: PersonRequest;
+  /** Only checks: the same errors, and nothing changes. */
+  dryRun?: boolean;
+  /** The adds are the tasks of the plan of this version, which a person approves with them. */
+  approve?: number;
 }
 
-export interface AddInput extends Pick<ChangeInput, 'by' | 'maxAttempts' | 'lead' | 'idempotencyKey'> {
+export interface AddInput extends Pick<ChangeInput, 'by' | 'maxAttempts' | 'lead' | 'request'> {
   tasks: readonly NewTask[];
-}
-
-const HEAD_FIELDS = [
-  'title',
-  'labels',
-  'acceptance',
-  'model',
-  'limits',
-  'parent',
-  'replaces',
-  'command',
-] as const;
-const BODY_FIELDS = ['instructions', 'input', 'outputSchema'] as const;
-
-const has = (patch: TaskPatch, names: readonly (keyof TaskPatch)[]) =>
-  names.some((name) => patch[name] !== undefined);
-
-function editedHead(task: Task, patch: TaskPatch): string {
-  if (!has(patch, HEAD_FIELDS)) return '';
-  const head: Head = withoutAbsent({
-    v: 1 as const,
-    key: task.key,
-    title: patch.title ?? task.title,
-    labels: patch.labels ?? task.labels,
-    acceptance: patch.acceptance ?? task.acceptance,
-    model: patch.model ?? task.model,
-    limits: patch.limits ?? task.limits,
-    parent: patch.parent ?? task.parent,
-    replaces: patch.replaces ?? task.replaces,
-    command: patch.command ?? task.command,
-    createdBy: task.createdBy,
-  });
-  return JSON.stringify(head);
-}
-
-function editedBody(task: Task, patch: TaskPatch): string {
-  if (!has(patch, BODY_FIELDS)) return '';
-  const body: Body = withoutAbsent({
-    instructions: patch.instructions ?? task.instructions,
-    input: patch.input ?? task.input,
-    outputSchema: patch.outputSchema ?? task.outputSchema,
-  });
-  return JSON.stringify(body);
-}
-
-/** The policy after an edit: the one named; one that only followed from the checks goes on following them. */
-function editedPolicy(task: Task, patch: TaskPatch): Task['policy'] | undefined {
-  if (patch.policy !== undefined) return patch.policy;
-  if (!has(patch, ['acceptance', 'outputSchema']) || !['none', 'checked'].includes(task.policy))
-    return undefined;
-  return defaultPolicy({
-    title: task.title,
-    acceptance: patch.acceptance ?? task.acceptance,
-    outputSchema: patch.outputSchema ?? task.outputSchema,
-  });
-}
-
-function prepareEdit(
-  task: Task | undefined,
-  { taskId, version, patch }: NonNullable<ChangeInput['edits']>[number],
-): PreparedEdit {
-  const policy = task === undefined ? undefined : editedPolicy(task, patch);
-  const change = withoutAbsent({
-    id: taskId,
-    version,
-    fields: Object.keys(withoutAbsent({ ...patch })),
-    priority: patch.priority,
-    policy: policy === undefined ? undefined : policyCode(policy),
-    executor: patch.executor === undefined ? undefined : executorCode(patch.executor),
-    maxAttempts: patch.maxAttempts,
-    parent: patch.parent,
-    replaces: patch.replaces,
-    onLost: patch.onDependencyLost === undefined ? undefined : Number(patch.onDependencyLost === 'cancel'),
-    deps: patch.dependsOn === undefined ? undefined : packReferences(patch.dependsOn.map(toReference)),
-  });
-  // An absent or newer task is refused by the script, so its texts are not needed.
-  const current = task !== undefined && task.version === version ? task : undefined;
-  return {
-    change,
-    head: current === undefined ? '' : editedHead(current, patch),
-    body: current === undefined ? '' : editedBody(current, patch),
-  };
-}
-
-/** The name under which a call is remembered: the lead's and people's never meet. */
-function nameOf({ lead, idempotencyKey }: ChangeInput): string | undefined {
-  if (lead !== undefined) return `lead/${lead.requestId}`;
-  return idempotencyKey === undefined ? undefined : `person/${idempotencyKey}`;
 }
 
 /** A task that stands in two changes of one batch would be changed at a version that nobody saw. */
@@ -161,23 +65,60 @@ function refuseTwice(input: ChangeInput): void {
   }
 }
 
-/** The dependencies that a batch would set, by task ID, as far as the batch and the board know their names. */
-async function newEdges(io: BoardIo, jobId: string, input: ChangeInput, adds: readonly PreparedTask[]) {
+/** What a batch would set of what tasks name, by task ID, as far as the batch and the board know those names. */
+async function newLinks(
+  io: BoardIo,
+  jobId: string,
+  input: ChangeInput,
+  adds: readonly PreparedTask[],
+): Promise<ChangedLinks> {
   const names = new Map(adds.filter((task) => task.key !== '').map((task) => [task.key, task.id]));
-  const keyed = async (reference: string): Promise<string> => {
+  const idOf = async (reference: string): Promise<string> => {
     const known = names.get(reference);
     if (known !== undefined) return known;
     const held = await io.guard(() => io.redis.hget(io.keys.board(jobId, 'keys'), reference));
     return held === null ? reference : held.slice(0, 10);
   };
-  const edgesOf = (references: readonly Reference[]) =>
-    Promise.all(references.map(({ reference }) => keyed(reference)));
-  const edges = new Map<string, string[]>();
-  for (const { taskId, patch } of input.edits ?? []) {
-    if (patch.dependsOn !== undefined) edges.set(taskId, await edgesOf(patch.dependsOn.map(toReference)));
-  }
-  if (edges.size > 0) for (const task of adds) edges.set(task.id, await edgesOf(task.references));
-  return edges;
+  const links = async (
+    edited: (patch: TaskChanges) => readonly string[] | undefined,
+    added: (task: PreparedTask) => readonly string[],
+  ): Promise<NewEdges | undefined> => {
+    const edges = new Map<string, string[]>();
+    for (const { taskId, patch } of input.edits ?? []) {
+      const named = edited(patch);
+      if (named !== undefined) edges.set(taskId, await Promise.all(named.map(idOf)));
+    }
+    // What is only added can close no cycle with what is there.
+    if (edges.size === 0) return undefined;
+    for (const task of adds) edges.set(task.id, await Promise.all(added(task).map(idOf)));
+    return edges;
+  };
+  const one = (name: string | null | undefined) => (name ? [name] : undefined);
+  return withoutAbsent({
+    dependsOn: await links(
+      (patch) => patch.dependsOn?.map((reference) => toReference(reference).reference),
+      (task) => task.references.map(({ reference }) => reference),
+    ),
+    parent: await links(
+      (patch) => one(patch.parent),
+      (task) => one(task.parent) ?? [],
+    ),
+    replaces: await links(
+      (patch) => one(patch.replaces),
+      (task) => one(task.replaces) ?? [],
+    ),
+  });
+}
+
+/** One script changes so many tasks at most: it keeps everybody else waiting. */
+function refuseTooMany({ adds = [], edits = [], cancels = [], reopens = [] }: ChangeInput): void {
+  const changes = adds.length + edits.length + cancels.length + reopens.length;
+  if (changes <= ADD_MOST) return;
+  throw new CrewboardError(
+    'limit_exceeded',
+    `this call has ${changes} tasks, and one may have at most ${ADD_MOST}. Nothing was changed. Send them in several calls.`,
+    { changes, most: ADD_MOST },
+  );
 }
 
 /** Changes of what the board holds, by people and the lead. */
@@ -190,7 +131,7 @@ export function boardChanges(io: BoardIo) {
   async function tasksOf(jobId: string, ids: readonly string[]): Promise<(Task | undefined)[]> {
     if (ids.length === 0) return [];
     const [, , rows] = parseReply(await io.run(jobId, 'read_tasks', [1, ...ids]), TasksReply);
-    return rows.map((row) => (row === undefined ? undefined : toTask(row, false)));
+    return rows.map((row) => (row === undefined ? undefined : toTask(row, undefined)));
   }
 
   /**
@@ -199,6 +140,7 @@ export function boardChanges(io: BoardIo) {
    * `idempotency_mismatch`; for the lead also those of its token. Nothing is changed then.
    */
   async function change(jobId: string, input: ChangeInput): Promise<Planned> {
+    refuseTooMany(input);
     refuseTwice(input);
     const { edits = [], cancels = [], reopens = [], adds = [] } = input;
     const tasks = await tasksOf(
@@ -214,20 +156,22 @@ export function boardChanges(io: BoardIo) {
         cascade: dependents === 'cancel',
       })),
       reopens: reopens.map(({ taskId, version, reason }) => ({ id: taskId, version, reason })),
+      dryRun: input.dryRun,
+      approve: input.approve,
     };
     const request = {
       by: input.by,
       token: input.lead?.token,
-      requestId: nameOf(input),
-      hash: createHash('sha256')
-        .update(JSON.stringify([adds, edits, cancels, reopens]))
-        .digest('base64'),
+      // A check is no request: the real one may follow under the same name.
+      requestId: input.dryRun ? undefined : nameOf(input),
+      hash: hashOf(input, input.approve === undefined ? [adds, edits, cancels, reopens] : [input.approve]),
     };
     for (let tries = 0; tries < TRIES; tries++) {
       const prepared = adds.map((task) => prepareTask(task, input.by, input));
       orderBatch(prepared);
-      const edges = await newEdges(io, jobId, input, prepared);
-      const { graph, cycle } = await checkGraph(io, jobId, edges, edges.size > 0 ? await graphOf(jobId) : '');
+      const links = await newLinks(io, jobId, input, prepared);
+      const isMoved = Object.keys(links).length > 0;
+      const { graph, cycle } = await checkGraph(io, jobId, links, isMoved ? await graphOf(jobId) : '');
       const planned = await runPlan(io, jobId, { ...request, graph }, prepared, changes).catch(
         (error: unknown) => explainStale(io, jobId, error, [...edits, ...cancels, ...reopens]),
       );

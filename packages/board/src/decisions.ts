@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { explainStale } from './changed-since.ts';
 import { parseReply } from './replies.ts';
+import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 
 const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]);
 const Word = z.tuple([z.enum(['ok', 'already'])]);
@@ -14,8 +15,9 @@ export interface Decision {
   /** The answer or feedback that reaches the next attempt. */
   text: string;
   by: Actor;
-  lead?: { token: string };
-  requestId?: string;
+  /** The lead's word is fenced by its claim token and repeatable by a request ID. */
+  lead?: { token: string; requestId: string };
+  request?: PersonRequest;
 }
 
 /** What people and the lead decide about tasks that wait for them, and about the job as a whole. */
@@ -23,11 +25,13 @@ export function decisions(io: BoardIo) {
   return {
     /**
      * Unblocks a task, approves or rejects a review or a proposal. Errors: `stale_version`, `terminal`,
-     * `invalid_transition`, `not_found`; for the lead also those of its token.
+     * `invalid_transition`, `not_found`, `idempotency_mismatch`; for the lead also those of its token.
      */
     async resolve(jobId: string, input: Decision): Promise<{ version: number; already: boolean }> {
-      const { by, lead, requestId = '', taskId, version, decision, text } = input;
-      const args = [`${by.kind}:${by.id}`, lead?.token ?? '', requestId, taskId, version, decision, text];
+      const { by, lead, taskId, version, decision, text } = input;
+      const hash = hashOf(input, [taskId, version, decision, text]);
+      const token = lead?.token ?? '';
+      const args = [`${by.kind}:${by.id}`, token, nameOf(input), taskId, version, decision, text, hash];
       const reply = await io
         .run(jobId, 'resolve', args)
         .then((answer) => parseReply(answer, VersionReply))

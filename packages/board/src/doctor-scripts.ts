@@ -88,6 +88,18 @@ const Lead = z.union([
 ]);
 const BoardReply = z.tuple([z.literal('ok'), Findings, z.number(), Lead, z.string(), z.number()]);
 
+const Sums = z.array(z.number());
+const SpendReply = z.tuple([
+  z.literal('ok'),
+  Findings,
+  z.string(),
+  z.number(),
+  Sums,
+  z.array(z.tuple([z.string()]).rest(z.number())),
+  z.array(z.tuple([z.string(), z.string()]).rest(z.number())),
+  z.array(z.tuple([z.string(), z.string(), z.number(), z.number(), z.number()])),
+]);
+
 /** Tasks and edges that one script looks at: a few ms each, which the board's users wait for at most. */
 const TASKS_MOST = 100;
 const EDGES_MOST = 500;
@@ -125,6 +137,12 @@ export function doctorScripts(io: BoardIo, jobId: string, repair: boolean) {
       const args = [mend, hash, cursor, FIELDS_ABOUT];
       const reply = parseReply(await io.run(jobId, 'doctor_fields', args), FieldsReply);
       return { findings: reply[1], cursor: reply[2] };
+    },
+    async spend(cursor: string) {
+      const args = [mend, cursor, FIELDS_ABOUT];
+      const reply = parseReply(await io.run(jobId, 'doctor_spend', args), SpendReply);
+      const [, findings, next, changes, job, tasks, attempts, calls] = reply;
+      return { findings, cursor: next, changes, job, tasks, attempts, calls };
     },
     async board(outboxMs: number) {
       const reply = parseReply(await io.run(jobId, 'doctor_board', [mend, outboxMs]), BoardReply);

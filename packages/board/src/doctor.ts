@@ -1,6 +1,7 @@
 import type { BoardIo } from './board-io.ts';
 import { checkLog, type StoredState } from './doctor-log.ts';
 import { type DoctorScripts, doctorScripts, type Finding, HASHES_OF_TASKS } from './doctor-scripts.ts';
+import { checkSpend } from './doctor-spend.ts';
 import { jobIndex } from './job-index.ts';
 
 /** What a run over one board found. */
@@ -185,6 +186,7 @@ export function doctor(io: BoardIo) {
       await walkTasks(walk);
       await checkLinks(walk);
       await walkMembers(walk);
+      note(walk, await checkSpend(scripts, signal));
       const board = await scripts.board(outboxMs);
       note(walk, board.findings);
       // The log tells of the lead from its first claim on.

@@ -30,6 +30,8 @@ export interface FoldedBoard {
 const Edges = z.object({ dependsOn: z.array(Dependency) });
 const BlockedOn = z.object({ on: Dependency.shape.task });
 const Failed = z.object({ class: FailureClass });
+/** What the job does after a plan was rejected; one that is cancelled says so itself. */
+const RejectedPlan = z.object({ job: z.literal('planning') });
 const Decided = z.object({ decision: z.string() });
 
 /** How an attempt ends by events that always end one. */
@@ -95,6 +97,7 @@ const STATUSES: Partial<Record<BoardEvent['type'], JobStatus>> = {
   'job.failed': 'failed',
   'job.cancelled': 'cancelled',
   'job.reopened': 'running',
+  'plan.proposed': 'awaiting_approval',
 };
 
 /**
@@ -110,6 +113,7 @@ export function foldEvents(events: Iterable<BoardEvent>): FoldedBoard {
       tasks.set(event.taskId, taskAfter(event, tasks.get(event.taskId)));
     }
     status = STATUSES[event.type] ?? status;
+    if (event.type === 'plan.rejected' && RejectedPlan.safeParse(event.data).success) status = 'planning';
     if (event.type === 'job.paused') isPaused = true;
     if (event.type === 'job.resumed') isPaused = false;
   }

@@ -2,11 +2,12 @@ import { isEnded, JobStatus } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseReply } from './replies.ts';
+import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
   id: string;
-  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks';
+  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks' | 'wind_up';
   taskId: string;
   attempt: number;
   dispatch: number;
@@ -16,7 +17,7 @@ export interface OutboxEntry {
 
 const OutboxFields = z.object({
   v: z.coerce.number().int().min(1).max(1),
-  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'checks']),
+  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'checks', 'wind_up']),
   task: z.string(),
   attempt: z.coerce.number().int(),
   dispatch: z.coerce.number().int(),
@@ -69,6 +70,8 @@ export type Sweep =
       reviews: StaleTask[];
     };
 
+/** Shorter pauses of the sweeps are a busy machine's. */
+const GAP_LEAST_MS = 1000;
 /** Tasks that one cancel slice ends at most. */
 const CANCEL_SLICE = 100;
 
@@ -100,16 +103,27 @@ export function handOver(io: BoardIo) {
       else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);
       else if (entry.kind === 'cascade') parseReply(await io.run(jobId, 'cascade', [entry.taskId]), Word);
       else if (entry.kind === 'cancel') parseReply(await io.run(jobId, 'cancel_slice', [CANCEL_SLICE]), Word);
+      else if (entry.kind === 'wind_up') parseReply(await io.run(jobId, 'wind_up', [CANCEL_SLICE]), Word);
       else if (entry.kind === 'dispatch') parseReply(await io.run(jobId, 'dispatch', []), Word);
     },
 
-    /** One round over a board: expired leases, due times, window; see the script. */
+    /**
+     * One round over a board: expired leases, due times, window; see the script. `gapMs`: a longer time since the
+     * last round is a gap, in which no heartbeat could come; by default two intervals, at least a second.
+     */
     async sweep(
       jobId: string,
-      options: { intervalMs: number; leaseMs: number; strikes: number; staleMs: number },
+      options: { intervalMs: number; leaseMs: number; strikes: number; staleMs: number; gapMs?: number },
     ): Promise<Sweep> {
+      const {
+        intervalMs,
+        leaseMs,
+        strikes,
+        staleMs,
+        gapMs = Math.max(GAP_LEAST_MS, 2 * intervalMs),
+      } = options;
       const reply = parseReply(
-        await io.run(jobId, 'sweep', [options.intervalMs, options.leaseMs, options.strikes, options.staleMs]),
+        await io.run(jobId, 'sweep', [intervalMs, leaseMs, strikes, staleMs, gapMs]),
         SweepReply,
       );
       if (reply[0] !== 'ok') return { kind: reply[0] };
@@ -126,9 +140,13 @@ export function handOver(io: BoardIo) {
       };
     },
 
-    /** Marks the job as being cancelled. False when it was already, or has ended. */
-    async cancelJob(jobId: string, by: string, reason: string): Promise<boolean> {
-      return parseReply(await io.run(jobId, 'cancel_job', [by, reason]), Word)[0] === 'ok';
+    /**
+     * Marks the job as being cancelled. False when it was already, or has ended. Errors: `not_found`,
+     * `idempotency_mismatch`.
+     */
+    async cancelJob(jobId: string, by: string, reason: string, request?: PersonRequest): Promise<boolean> {
+      const args = [by, reason, nameOf({ request }), hashOf({ request }, [])];
+      return parseReply(await io.run(jobId, 'cancel_job', args), Word)[0] === 'ok';
     },
   };
 }

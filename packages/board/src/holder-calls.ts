@@ -1,6 +1,7 @@
 import { isoTime, type Owner, type Task } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { type CallName, type HolderAction, storedName } from './call-name.ts';
 import { withChangedSince } from './changed-since.ts';
 import { toTask, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
@@ -76,7 +77,7 @@ export function holderCalls(io: BoardIo) {
       const [, token, leaseUntil, row, jobVersion] = reply;
       return withoutAbsent({
         token,
-        task: toTask(row, false),
+        task: toTask(row, undefined),
         leaseUntil: leaseUntil === '' ? undefined : isoTime(Number(leaseUntil)),
         fresh: row.hot.fresh === 1,
         jobVersion,
@@ -108,10 +109,16 @@ export function holderCalls(io: BoardIo) {
 
     /**
      * What the board says to a holder before it looks at what the holder wants, in the fixed order of refusals.
-     * `repeat`: the request was carried out before. Errors: `not_owner`, `lease_lost`, `terminal`, `stale_version`.
+     * `repeat`: the request was carried out before. Errors: `not_owner`, `idempotency_mismatch`, `lease_lost`,
+     * `terminal`, `stale_version`.
      */
-    async checkHold(hold: Hold, requestId: string, seen?: number): Promise<'repeat' | 'current'> {
-      const args = [hold.taskId, hold.token, requestId, seen ?? ''];
+    async checkHold(
+      hold: Hold,
+      name: CallName,
+      action: HolderAction,
+      seen?: number,
+    ): Promise<'repeat' | 'current'> {
+      const args = [hold.taskId, hold.token, storedName(name, action), seen ?? ''];
       const [word] = await withChangedSince(io, hold, seen, async () =>
         parseReply(await io.run(hold.jobId, 'check_hold', args), CheckReply),
       );
@@ -123,14 +130,19 @@ export function holderCalls(io: BoardIo) {
       const [, leaseMs, until, now] = parseReply(await io.run(jobId, 'read_lease', [taskId]), LeaseReply);
       return { leaseMs, until, now };
     },
+  };
+}
 
+/** What a holder tells of its work on the way. */
+export function holderNotes(io: BoardIo) {
+  return {
     /**
      * Logs a note (at most 2 KB) and, when given, the short progress text that the task shows. `forLead`: it is news
      * that wakes the lead.
      */
     async note(
       hold: Hold,
-      requestId: string,
+      name: CallName,
       text: string,
       options: { progress?: string | undefined; version?: number | undefined; forLead?: boolean } = {},
     ): Promise<void> {
@@ -139,7 +151,7 @@ export function holderCalls(io: BoardIo) {
       const args = [
         hold.taskId,
         hold.token,
-        requestId,
+        storedName(name, 'note'),
         'task.noted',
         extra,
         progress ?? '',
@@ -152,13 +164,13 @@ export function holderCalls(io: BoardIo) {
     },
 
     /** Logs progress alone: the state of the holder's checklist. */
-    async progress(hold: Hold, requestId: string, progress: string): Promise<void> {
+    async progress(hold: Hold, name: CallName, progress: string): Promise<void> {
       const extra = JSON.stringify({ progress });
       parseReply(
         await io.run(hold.jobId, 'note', [
           hold.taskId,
           hold.token,
-          requestId,
+          storedName(name, 'progress'),
           'task.progress',
           extra,
           progress,

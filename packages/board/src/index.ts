@@ -1,7 +1,9 @@
 export type { NewArtifact } from './artifacts.ts';
 export type { FinishAnswer } from './attempt-ends.ts';
 export { type Boards, openBoards } from './boards.ts';
-export type { AddInput, ChangeInput, TaskPatch } from './changes.ts';
+export type { BudgetChange, CallCost, Reserved, WorstCase } from './budgets.ts';
+export type { CallName, HolderAction } from './call-name.ts';
+export type { AddInput, ChangeInput } from './changes.ts';
 export type { Decision } from './decisions.ts';
 export type { DoctorOptions, DoctorReport } from './doctor.ts';
 export type { Finding } from './doctor-scripts.ts';
@@ -10,12 +12,16 @@ export { type FoldedBoard, type FoldedTask, foldEvents } from './fold-events.ts'
 export type { OutboxEntry, Sweep } from './hand-over.ts';
 export type { Claimed, ClaimInput, Hold } from './holder-calls.ts';
 export { type Keyspace, keyspace } from './keys.ts';
+export type { PendingMessage } from './messages.ts';
 export type { ParkedTask } from './model-holds.ts';
 export type { Planned } from './plan-script.ts';
+export type { PlanDecision, PlanState } from './plans.ts';
 export type { JobState } from './readers.ts';
 export { withoutAbsent } from './records.ts';
 export { asUnavailable, isLeaseLost } from './replies.ts';
+export type { PersonRequest } from './requests.ts';
 export type { Review, Verdict } from './reviews.ts';
 export type { RedisClient } from './scripts.ts';
+export type { Money } from './spend-sums.ts';
 export { ADD_MOST } from './submit-board.ts';
 export type { PageQuery, TaskPage } from './task-pages.ts';

@@ -1,6 +1,7 @@
 import type { Actor, JobLimits, JobSpec } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { capsOf } from './budgets.ts';
 import { parseReply } from './replies.ts';
 
 const EditReply = z.tuple([z.literal('ok'), z.number()]);
@@ -24,6 +25,7 @@ export function jobEdits(io: BoardIo) {
           version,
           JSON.stringify({ ...spec, limits }),
           JSON.stringify({ version: version + 1, limits: changed }),
+          ...capsOf(limits),
         ]),
         EditReply,
       );

@@ -1,14 +1,18 @@
 import {
+  type CallSettlement,
   CrewboardError,
   JOURNAL_FORMAT,
   type Journal,
   JournalEntry,
   type NewJournalEntry,
   newSecret,
+  tokensOf,
 } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { packUsage, settleCall } from './budgets.ts';
 import type { Hold } from './holder-calls.ts';
+import { withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
 
 const AppendReply = z.tuple([z.enum(['ok', 'already', 'conflict']), z.number()]);
@@ -20,8 +24,21 @@ function isGrowth(entry: NewJournalEntry): boolean {
 
 function usageOf(entry: NewJournalEntry): string {
   if (entry.kind !== 'reply') return '';
-  const { modelCalls, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = entry.usage;
-  return JSON.stringify([modelCalls, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens]);
+  return packUsage(entry.usage);
+}
+
+/** The call that a reply settles, in the form of the script. */
+function settlementOf(entry: NewJournalEntry, settles: CallSettlement | undefined) {
+  if (entry.kind !== 'reply' || settles === undefined) return ['', 0, 0];
+  return [settles.callId, settles.nanoUsd, tokensOf(entry.usage)];
+}
+
+/** What an entry tells its model, for the script: nothing, news up to a cursor, messages. */
+function toldBy(entry: NewJournalEntry, { cursorFor, messagesFor }: JournalOptions): string {
+  const cursor = cursorFor?.(entry);
+  const messages = messagesFor?.(entry);
+  if (cursor === undefined && messages === undefined) return '';
+  return JSON.stringify(withoutAbsent({ cursor, messages: messages?.ids, turn: messages?.turn }));
 }
 
 export interface JournalOptions {
@@ -31,6 +48,11 @@ export interface JournalOptions {
    * step, so that news counts as delivered exactly when the message that carries it is durable.
    */
   cursorFor?: (entry: NewJournalEntry) => string | undefined;
+  /**
+   * Called for each entry about to be appended: the messages of people whose texts it carries, and the turn in which
+   * the model will see them. They count as delivered in the same step.
+   */
+  messagesFor?: (entry: NewJournalEntry) => { ids: string[]; turn: number } | undefined;
 }
 
 /** The durable conversations of tasks. */
@@ -61,8 +83,8 @@ export function journalStore(io: BoardIo) {
       let line: Promise<void> = Promise.resolve();
       return {
         entries,
-        append(entry) {
-          const appended = line.then(() => appendNext(entry));
+        append(entry, settles) {
+          const appended = line.then(() => appendNext(entry, settles));
           line = appended.catch(() => {});
           return appended;
         },
@@ -72,12 +94,8 @@ export function journalStore(io: BoardIo) {
 }
 
 /** The fenced append of one attempt; `entries` is what the journal holds, and grows with each. */
-function createAppend(
-  io: BoardIo,
-  hold: Hold,
-  { attempt, cursorFor }: JournalOptions,
-  entries: JournalEntry[],
-) {
+function createAppend(io: BoardIo, hold: Hold, options: JournalOptions, entries: JournalEntry[]) {
+  const { attempt } = options;
   // Of this attempt, also from before a fence: a call that was started and not answered yet.
   const openTools = new Set<string>();
   for (const entry of entries) {
@@ -85,7 +103,7 @@ function createAppend(
     if (entry.kind === 'tool.started') openTools.add(entry.toolUseId);
     if (entry.kind === 'tool.result') openTools.delete(entry.toolUseId);
   }
-  return async (entry: NewJournalEntry): Promise<void> => {
+  const append = async (entry: NewJournalEntry, settles: CallSettlement | undefined): Promise<void> => {
     const full = JournalEntry.parse({ v: JOURNAL_FORMAT, id: newSecret(), attempt, ...entry });
     const opens = entry.kind === 'tool.started' ? 1 : 0;
     const closes = entry.kind === 'tool.result' && openTools.has(entry.toolUseId) ? 1 : 0;
@@ -99,7 +117,8 @@ function createAppend(
       opens - closes,
       entry.kind === 'start' && entry.fresh ? 1 : 0,
       usageOf(entry),
-      cursorFor?.(entry) ?? '',
+      toldBy(entry, options),
+      ...settlementOf(entry, settles),
     ];
     const [word, length] = parseReply(
       await io.run(hold.jobId, 'journal_append', args, hold.taskId),
@@ -115,4 +134,26 @@ function createAppend(
     if (entry.kind === 'tool.result') openTools.delete(entry.toolUseId);
     entries.push(full);
   };
+  return (entry: NewJournalEntry, settles?: CallSettlement): Promise<void> =>
+    append(entry, settles).catch(async (error: unknown) => {
+      await settleLate(io, hold, entry, settles, error);
+      throw error;
+    });
+}
+
+/**
+ * A reply that came after its attempt was over stands in no journal, but it was paid for. When that can't be booked
+ * either, the end of the attempt has booked the call at its worst case.
+ */
+async function settleLate(
+  io: BoardIo,
+  hold: Hold,
+  entry: NewJournalEntry,
+  settles: CallSettlement | undefined,
+  error: unknown,
+): Promise<void> {
+  const isOver = error instanceof CrewboardError && ['lease_lost', 'terminal'].includes(error.code);
+  if (!isOver || settles === undefined || entry.kind !== 'reply') return;
+  const cost = { kind: 'settled' as const, nanoUsd: settles.nanoUsd, usage: entry.usage };
+  await settleCall(io, hold, settles.callId, cost).catch(() => {});
 }

@@ -26,6 +26,8 @@ export const BOARD_KEYS = [
   'runners',
   'artifacts',
   'rate',
+  'messages',
+  'spend',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

@@ -26,6 +26,9 @@ export interface PreparedTask {
   id: TaskId;
   key: string;
   references: Reference[];
+  /** Keys or IDs as named; '' for none. */
+  parent: string;
+  replaces: string;
   header: (number: number) => unknown[];
   head: string;
   body: string;
@@ -71,6 +74,8 @@ export function prepareTask(
     id: newTaskId(),
     key,
     references,
+    parent: task.parent ?? '',
+    replaces: task.replaces ?? '',
     header: (number) => [
       prepared.id,
       key,
@@ -82,9 +87,9 @@ export function prepareTask(
       task.maxAttempts ?? defaults.maxAttempts ?? 0,
       task.onDependencyLost === 'cancel' ? 1 : 0,
       packReferences(references),
-      task.parent ?? '',
+      prepared.parent,
       defaults.hold ?? '',
-      task.replaces ?? '',
+      prepared.replaces,
     ],
     head: JSON.stringify(head),
     body: Object.keys(body).length === 0 ? '' : JSON.stringify(body),
@@ -92,10 +97,58 @@ export function prepareTask(
   return prepared;
 }
 
+/** What one task of a batch names of that batch: task to the others. */
+type NextInBatch = (task: PreparedTask) => PreparedTask[];
+
+function batchCycle(path: readonly PreparedTask[], back: PreparedTask, what: string): CrewboardError {
+  const names = path.map(({ key }) => key);
+  const cycle = [...names.slice(names.indexOf(back.key)), back.key];
+  return new CrewboardError(
+    'dependency_cycle',
+    `${what} a cycle: ${cycle.join(' -> ')}. Nothing was changed.`,
+    { cycle },
+  );
+}
+
 /**
- * Checks what a batch says about itself: a key twice (`duplicate_key`) and cycles (`dependency_cycle` with the path).
- * Existing tasks never depend on new ones, so a cycle can only stand inside the batch. Returns the tasks in an order
- * in which each stands after those of the batch that it depends on.
+ * Orders a batch so that each task stands after those that it names. Throws `dependency_cycle` with the path; `what`
+ * forms it: "the dependencies form".
+ */
+function walkBatch(tasks: readonly PreparedTask[], nextOf: NextInBatch, what: string): PreparedTask[] {
+  const ordered: PreparedTask[] = [];
+  const done = new Set<PreparedTask>();
+  for (const root of tasks) {
+    // An explicit stack: a chain of many thousand tasks would overflow a recursion.
+    const path: { task: PreparedTask; next: PreparedTask[] }[] = [];
+    const onPath = new Set<PreparedTask>();
+    const enter = (task: PreparedTask) => {
+      path.push({ task, next: nextOf(task).reverse() });
+      onPath.add(task);
+    };
+    if (!done.has(root)) enter(root);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const next = top.next.pop();
+      if (next === undefined) {
+        path.pop();
+        onPath.delete(top.task);
+        done.add(top.task);
+        ordered.push(top.task);
+      } else if (onPath.has(next)) {
+        throw batchCycle(
+          path.map(({ task }) => task),
+          next,
+          what,
+        );
+      } else if (!done.has(next)) enter(next);
+    }
+  }
+  return ordered;
+}
+
+/**
+ * Checks what a batch says about itself: a key twice (`duplicate_key`) and cycles of dependencies, parents or
+ * replacements (`dependency_cycle` with the path). Existing tasks never name new ones, so a cycle can only stand inside
+ * the batch. Returns the tasks in an order in which each stands after those of the batch that it depends on.
  */
 export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
   const byName = new Map<string, PreparedTask>();
@@ -110,41 +163,15 @@ export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
     }
     byName.set(task.key, task);
   }
-  const inBatch = (task: PreparedTask) =>
-    task.references.map(({ reference }) => byName.get(reference)).filter((other) => other !== undefined);
-
-  const ordered: PreparedTask[] = [];
-  const done = new Set<PreparedTask>();
-  for (const root of tasks) {
-    // An explicit stack: a chain of many thousand tasks would overflow a recursion.
-    const path: { task: PreparedTask; next: PreparedTask[] }[] = [];
-    const onPath = new Set<PreparedTask>();
-    const enter = (task: PreparedTask) => {
-      path.push({ task, next: inBatch(task).reverse() });
-      onPath.add(task);
-    };
-    if (!done.has(root)) enter(root);
-    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const next = top.next.pop();
-      if (next === undefined) {
-        path.pop();
-        onPath.delete(top.task);
-        done.add(top.task);
-        ordered.push(top.task);
-      } else if (onPath.has(next)) {
-        const names = path.map(({ task }) => task.key);
-        const cycle = [...names.slice(names.indexOf(next.key)), next.key];
-        throw new CrewboardError(
-          'dependency_cycle',
-          `the dependencies form a cycle: ${cycle.map((key) => shownLine(key, 80)).join(' -> ')}.`,
-          {
-            cycle,
-          },
-        );
-      } else if (!done.has(next)) enter(next);
-    }
-  }
-  return ordered;
+  const known = (names: readonly string[]) =>
+    names.map((name) => byName.get(name)).filter((task) => task !== undefined);
+  walkBatch(tasks, ({ parent }) => known([parent]), '"parent" forms');
+  walkBatch(tasks, ({ replaces }) => known([replaces]), '"replaces" forms');
+  return walkBatch(
+    tasks,
+    ({ references }) => known(references.map(({ reference }) => reference)),
+    'the dependencies form',
+  );
 }
 
 /**

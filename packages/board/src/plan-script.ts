@@ -36,6 +36,8 @@ export interface PreparedChanges {
   edits: readonly PreparedEdit[];
   cancels: readonly { id: string; version: number; reason: string; cascade: boolean }[];
   reopens: readonly { id: string; version: number; reason: string }[];
+  dryRun?: boolean | undefined;
+  approve?: number | undefined;
 }
 
 export const NO_CHANGES: PreparedChanges = { edits: [], cancels: [], reopens: [] };

@@ -11,9 +11,11 @@ import {
 } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { CODES, countsOf, jobStatusOf, parseUsage, toTask } from './records.ts';
+import { capsInForce } from './budgets.ts';
+import { CODES, countsOf, holdOf, jobStatusOf, parseUsage, toTask } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
+import { type Money, moneyOf, SpendSums } from './spend-sums.ts';
 
 const JobReply = z.tuple([
   z.literal('ok'),
@@ -24,6 +26,8 @@ const JobReply = z.tuple([
   z.string(),
   z.number(),
   z.string(),
+  z.number(),
+  SpendSums,
   z.number(),
 ]);
 const TasksReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow)]);
@@ -39,7 +43,11 @@ export interface JobState {
   cancelling: boolean;
   lead: string | undefined;
   counts: Counts;
+  /** False when only people and holders outside can move it, or nobody. */
+  movesByItself: boolean;
   usage: Usage;
+  /** What its model calls cost; `spec.limits` holds the caps as they are now. */
+  money: Money;
   result: { summary?: string | undefined; output?: JsonValue | undefined } | undefined;
   createdAt: number;
   startedAt: number;
@@ -54,6 +62,9 @@ export interface JobState {
   queued: boolean;
   /** True for a job that is filled and waits to be started. */
   held: boolean;
+  plan: 'none' | 'planning' | 'proposed';
+  /** Questions of the lead that nobody has answered. */
+  questions: number;
 }
 
 /** Reads that see one consistent state each and walk no board. */
@@ -68,17 +79,18 @@ export function readers(io: BoardIo) {
       await io.run(jobId, 'read_tasks', [full ? 1 : 0, ...taskIds]),
       TasksReply,
     );
-    const paused = board.pauses.length > 0;
-    return rows.map((row) => (row === undefined ? undefined : toTask(row, paused)));
+    const hold = holdOf(board);
+    return rows.map((row) => (row === undefined ? undefined : toTask(row, hold)));
   }
 
   return {
     /** The job and its counts. Errors: `not_found`, `unavailable` (written by a newer version). */
     async job(jobId: string): Promise<JobState> {
       const reply = parseReply(await io.run(jobId, 'read_job', []), JobReply);
-      const [, board, spec, result, usage, asOf, , down, leadQueued] = reply;
+      const [, board, spec, result, usage, asOf, , down, leadQueued, sums, moves] = reply;
+      const stored = JobSpecSchema.parse(JSON.parse(spec));
       return {
-        spec: JobSpecSchema.parse(JSON.parse(spec)),
+        spec: { ...stored, limits: capsInForce(stored.limits, board) },
         status: jobStatusOf(board),
         reason: board.reason,
         pauses: z.array(PauseCause).parse(board.pauses),
@@ -86,7 +98,9 @@ export function readers(io: BoardIo) {
         cancelling: board.cancelling,
         lead: board.lead,
         counts: countsOf(board),
+        movesByItself: moves === 1,
         usage: parseUsage(usage),
+        money: moneyOf(sums),
         result: result === '' ? undefined : JobResultStored.parse(JSON.parse(result)),
         createdAt: board.createdAt,
         startedAt: board.startedAt,
@@ -96,6 +110,8 @@ export function readers(io: BoardIo) {
         modelDown: down === '' ? undefined : down,
         queued: leadQueued === 1 || board.count(CODES.queued) > 0,
         held: board.status === 'accepting' && board.isFilled,
+        plan: board.plan,
+        questions: board.questions,
       };
     },
 

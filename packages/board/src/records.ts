@@ -11,6 +11,7 @@ import {
   type JsonValue,
   type Owner,
   OwnerKind,
+  type PaidUsage,
   type Readiness,
   type Task,
   TaskFailure,
@@ -40,6 +41,8 @@ export const CODES = {
   rejected: 22,
 } as const;
 const READY_CODES = [0, 1, 2, 3, 4, CODES.queued, 17, 18, 19, 20, 21];
+/** Proposals, accepted by nobody yet or rejected: they stand outside what is planned. */
+export const OUTSIDE_CODES: readonly number[] = [CODES.proposal, CODES.rejected];
 /** Where in the board record the counts by code begin. */
 export const COUNTS_AT = 29;
 export const LAST_CODE = 22;
@@ -47,12 +50,12 @@ export const LAST_CODE = 22;
 /** Codes that make up a status or a readiness state, for list filters. */
 export function codesOf(
   filter: { status?: TaskStatus; readiness?: Readiness['state'] },
-  paused: boolean,
+  hold: BoardHold,
 ): number[] {
   const pending = [...READY_CODES, CODES.waiting, CODES.scheduled, CODES.unreachable, CODES.held];
   let codes: number[];
   if (filter.readiness === undefined) codes = [...pending, 10, 11, 12, 13, 14, 15];
-  else if (paused) codes = filter.readiness === 'held' ? [...pending, CODES.proposal] : [];
+  else if (hold !== undefined) codes = filter.readiness === 'held' ? [...pending, CODES.proposal] : [];
   else if (filter.readiness === 'ready') codes = READY_CODES;
   // Proposals are held too, though they stand outside the counts.
   else if (filter.readiness === 'held') codes = [CODES.held, CODES.proposal];
@@ -135,7 +138,7 @@ export interface TaskRow {
   /** Dependencies that stand in the way of a pending task. */
   open: string[];
   leaseUntil: number | undefined;
-  usage: Usage;
+  usage: PaidUsage;
   progress: string | undefined;
 }
 
@@ -170,22 +173,39 @@ export interface BoardRecord {
   startedAt: number;
   endedAt: number;
   graph: string;
+  budgetNanoUsd: number;
+  budgetTokens: number;
+  /** As in lua/lib/core.lua. */
+  onLimit: number;
   news: string;
   cursor: string;
   pauses: string[];
   reason: string;
   isFilled: boolean;
+  /** Plan mode: without or over, the lead plans, a plan waits for people. */
+  plan: 'none' | 'planning' | 'proposed';
+  /** Questions of the lead that nobody has answered. */
+  questions: number;
   /** Tasks of a code, and of some codes. */
   count: (code: number) => number;
   sum: (codes: readonly number[]) => number;
 }
 
-/** The counts of a board; they add up by construction, and under a pause all that is pending is held. */
+/** What holds every pending task of a board; the first that applies. */
+export type BoardHold = 'pause' | 'approval' | undefined;
+
+/** Returns what holds the pending tasks of a board. */
+export function holdOf({ pauses, plan }: Pick<BoardRecord, 'pauses' | 'plan'>): BoardHold {
+  if (pauses.length > 0) return 'pause';
+  return plan === 'none' ? undefined : 'approval';
+}
+
+/** The counts of a board; they add up by construction, and under a pause or before a plan's approval all that is pending is held. */
 export function countsOf(board: BoardRecord): Counts {
   const c = board.count;
   const ready = board.sum(READY_CODES);
   const pending = ready + c(CODES.waiting) + c(CODES.scheduled) + c(CODES.unreachable) + c(CODES.held);
-  const paused = board.pauses.length > 0;
+  const isHeld = holdOf(board) !== undefined;
   const rest = {
     in_progress: c(CODES.in_progress),
     in_review: c(CODES.in_review),
@@ -198,11 +218,11 @@ export function countsOf(board: BoardRecord): Counts {
     total: pending + Object.values(rest).reduce((a, b) => a + b, 0),
     pending,
     ...rest,
-    ready: paused ? 0 : ready,
-    waiting: paused ? 0 : c(CODES.waiting),
-    scheduled: paused ? 0 : c(CODES.scheduled),
-    unreachable: paused ? 0 : c(CODES.unreachable),
-    held: paused ? pending : c(CODES.held),
+    ready: isHeld ? 0 : ready,
+    waiting: isHeld ? 0 : c(CODES.waiting),
+    scheduled: isHeld ? 0 : c(CODES.scheduled),
+    unreachable: isHeld ? 0 : c(CODES.unreachable),
+    held: isHeld ? pending : c(CODES.held),
   };
 }
 
@@ -234,11 +254,12 @@ export function statusOf(code: number): TaskStatus {
 export function readinessOf(
   task: { code: number; hold: string; notBefore: number },
   open: readonly string[],
-  paused: boolean,
+  boardHold: BoardHold,
 ): Readiness | undefined {
   if (statusOf(task.code) !== 'pending') return undefined;
-  if (paused) return { state: 'held', cause: 'pause' };
+  if (boardHold === 'pause') return { state: 'held', cause: 'pause' };
   if (task.hold === 'proposal') return { state: 'held', cause: 'proposal' };
+  if (boardHold === 'approval') return { state: 'held', cause: 'approval' };
   if (task.hold === 'news') return { state: 'waiting', on: ['news'] };
   if (task.code === CODES.held) return { state: 'held', cause: 'approval' };
   if (task.code === CODES.unreachable) return { state: 'unreachable', because: [...open] };
@@ -271,8 +292,10 @@ export const policyCode = (name: Task['policy']) => POLICIES.indexOf(name);
 const time = (ms: number) => (ms > 0 ? isoTime(ms) : undefined);
 
 /** A row as the public task. Absent long texts stay absent, as in lists. */
-export function toTask(row: TaskRow, paused: boolean): Task {
+export function toTask(row: TaskRow, boardHold: BoardHold): Task {
   const { hot, head, body, outcome, output } = row;
+  // The lead plans while its tasks wait for the plan's approval.
+  const hold = hot.number === 0 && boardHold === 'approval' ? undefined : boardHold;
   const task: Task = {
     id: row.id,
     number: hot.number,
@@ -283,7 +306,7 @@ export function toTask(row: TaskRow, paused: boolean): Task {
     input: body?.input,
     outputSchema: body?.outputSchema,
     status: statusOf(hot.code),
-    readiness: readinessOf(hot, row.open, paused),
+    readiness: readinessOf(hot, row.open, hold),
     owner: parseOwner(hot.owner),
     dependsOn: row.dependsOn,
     onDependencyLost: hot.onLost === 1 ? 'cancel' : 'hold',

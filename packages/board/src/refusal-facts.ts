@@ -3,10 +3,11 @@ import { z } from 'zod';
 import { type Asked, type Asker, allowedActions } from './allowed-actions.ts';
 import {
   type BoardRecord as BoardRecordType,
+  holdOf,
   parseOwner,
-  readinessOf,
   statusOf,
   type TaskRow,
+  toTask,
   withoutAbsent,
 } from './records.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
@@ -96,7 +97,7 @@ export async function readTaskFacts(
 ): Promise<TaskFacts | undefined> {
   const [, board, [row]] = RowsReply.parse(await read([taskId]));
   if (row === undefined) return undefined;
-  const readiness = readinessOf(row.hot, row.open, board.pauses.length > 0);
+  const { readiness } = toTask(row, holdOf(board));
   const { code, number, hold } = row.hot;
   return {
     name: nameOf(row),

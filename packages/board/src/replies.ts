@@ -24,6 +24,8 @@ const Current = z.looseObject({
   tasks: z.number().optional(),
   adding: z.number().optional(),
   review: z.string().optional(),
+  awaits: z.literal('approval').optional(),
+  plan: z.number().optional(),
   most: z.number().optional(),
   path: z.array(z.string()).optional(),
   lost: z.number().optional(),
@@ -40,7 +42,8 @@ interface Refusal {
   code: ErrorCode;
   detail: (current: Known) => string;
   next?: (current: Known) => NextCall;
-  allowed?: (current: Known) => string[];
+  /** Undefined where it can't be told; absent: by the task's facts. */
+  allowed?: (current: Known) => string[] | undefined;
 }
 
 /** Of one text of others in a detail, in columns. */
@@ -72,6 +75,9 @@ function lost(c: Known): string {
       : `is ${c.status ?? 'no longer held'} now`;
   return `${which} is over${how}${by}. The task ${now}. Stop working on it.`;
 }
+
+/** Whose reference was refused: the task, or its place in the batch. */
+const subject = (current: Current) => current.taskId ?? `tasks[${current.index}]`;
 
 /** What each refusal of the scripts means for the caller. */
 const REFUSALS: Record<string, Refusal> = {
@@ -154,6 +160,15 @@ const REFUSALS: Record<string, Refusal> = {
     detail: (c) =>
       `${c.taskId ?? `tasks[${c.index}]`} names ${quoted(c.reference)}, which is no task or key of this board.`,
   },
+  names_lead: {
+    code: 'unknown_dependency',
+    detail: (c) => `${subject(c)} names ${quoted(c.reference)}, which is the lead's own task.`,
+  },
+  names_proposal: {
+    code: 'unknown_dependency',
+    detail: (c) =>
+      `${subject(c)} names ${quoted(c.reference)}, which is a proposal: nobody can depend on it before it is approved.`,
+  },
   unknown_artifact: {
     code: 'invalid_argument',
     detail: (c) =>
@@ -165,7 +180,41 @@ const REFUSALS: Record<string, Refusal> = {
   },
   idempotency_mismatch: {
     code: 'idempotency_mismatch',
-    detail: () => `this Idempotency-Key was used with other tasks on this board. Use a new key.`,
+    detail: () =>
+      `this Idempotency-Key was used for another call, or with another body, on this board. Use a new key.`,
+  },
+  request_mismatch: {
+    code: 'idempotency_mismatch',
+    detail: (c) => `this requestId was used for another call than this one on task ${c.name}. Use a new one.`,
+    next: () => ({ call: 'again', with: 'a new requestId' }),
+    // The token may be an older one of the task's.
+    allowed: () => undefined,
+  },
+  no_lead: {
+    code: 'invalid_argument',
+    detail: () => `this job has no lead: name a task as the target.`,
+  },
+  too_many_messages: {
+    code: 'limit_exceeded',
+    detail: (c) => `${c.most} messages wait to be delivered in this job already. Try again later.`,
+  },
+  plan_mode: {
+    code: 'plan_mode',
+    detail: () => `a person has to approve the plan first.`,
+    next: () => ({ call: 'submit_plan' }),
+  },
+  not_planning: {
+    code: 'invalid_transition',
+    detail: () => `no plan is asked for: this job needs none, or it is approved.`,
+    next: () => ({ call: 'read_job' }),
+  },
+  no_plan: {
+    code: 'invalid_transition',
+    detail: () => `no plan of this job waits for approval.`,
+  },
+  stale_plan: {
+    code: 'stale_version',
+    detail: (c) => `the plan has changed: it is at version ${c.plan} now.`,
   },
   limit_exceeded: {
     code: 'limit_exceeded',
@@ -202,7 +251,7 @@ export function refusal({ word, current }: RefusedReply, facts: TaskFacts | unde
     withoutAbsent({
       current: isOfJob ? { version: current.version } : facts?.current,
       next: meaning.next?.(known),
-      allowed: meaning.allowed?.(known) ?? facts?.allowed,
+      allowed: meaning.allowed === undefined ? facts?.allowed : meaning.allowed(known),
       index: current.index,
       cycle: current.path,
       key: current.key,

@@ -1,6 +1,7 @@
 import { type CheckedData, type Evidence, type JsonValue, newSecret } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { storedName } from './call-name.ts';
 import { withChangedSince } from './changed-since.ts';
 import type { Hold } from './holder-calls.ts';
 import { withoutAbsent } from './records.ts';
@@ -86,7 +87,7 @@ export function reviews(io: BoardIo) {
      * with the same verdict logs nothing. Errors: those of the token, `stale_version` with what changed since.
      */
     async tellChecked(hold: Hold, requestId: string, version: number, told: CheckedData): Promise<void> {
-      const name = `${told.passed ? 'passed' : 'failed'}/${requestId}`;
+      const name = storedName(`${told.passed ? 'passed' : 'failed'}/${requestId}`, 'checked');
       const data = JSON.stringify(told);
       const args = [hold.taskId, hold.token, name, 'task.checked', data, '', version, 0, 'harness:check'];
       await withChangedSince(io, hold, version, async () =>

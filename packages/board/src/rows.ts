@@ -13,6 +13,7 @@ import {
   parseUsage,
   type TaskRow as TaskRowType,
 } from './records.ts';
+import { costOf } from './spend-sums.ts';
 
 /**
  * Reads the lists that scripts answer. Redis data is untrusted like any other: every position is checked here, by
@@ -76,6 +77,7 @@ function taskRow(value: unknown): TaskRowType {
   const open = figures[1] === 0 ? [] : list(figures[1], 0, what);
   const usage = figures[2] === 0 ? [] : list(figures[2], 5, 'usage');
   const lease = number(figures, 3, what);
+  const spent = figures[4] === 0 || figures[4] === undefined ? undefined : list(figures[4], 3, 'spend');
   const progress = text(values, 7, what);
   return {
     id: text(values, 0, what),
@@ -87,10 +89,15 @@ function taskRow(value: unknown): TaskRowType {
     dependsOn: parseDependencies(text(values, 6, what)),
     open: open.map((_, i) => text(open, i, what)),
     leaseUntil: lease === 0 ? undefined : lease,
-    usage: parseUsage(usage.map((_, i) => number(usage, i, 'usage'))),
+    usage: {
+      ...parseUsage(usage.map((_, i) => number(usage, i, 'usage'))),
+      ...(spent === undefined ? {} : costOf(spent.slice(0, 3).map((_, i) => number(spent, i, 'spend')))),
+    },
     progress: progress === '' ? undefined : progress,
   };
 }
+
+const PLAN_MODES = ['none', 'planning', 'proposed'] as const;
 
 function boardRecord(value: unknown): BoardRecordType {
   const what = 'board record';
@@ -111,7 +118,12 @@ function boardRecord(value: unknown): BoardRecordType {
     pauses: pauses === '' ? [] : pauses.split(','),
     reason: text(values, 21, what),
     isFilled: text(values, 25, what) === '',
+    plan: PLAN_MODES[number(values, 57, what)] ?? damaged(what),
+    questions: number(values, 59, what),
     graph: String(number(values, 24, what)),
+    budgetNanoUsd: number(values, 60, what),
+    budgetTokens: number(values, 61, what),
+    onLimit: number(values, 62, what),
     count,
     sum: (codes) => codes.reduce((total, code) => total + count(code), 0),
   };

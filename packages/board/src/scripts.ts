@@ -20,6 +20,8 @@ const ENDING: BoardKey[] = [
   'outcome',
   'job',
   'artifacts',
+  'messages',
+  'spend',
 ];
 const READING: BoardKey[] = [
   'hot',
@@ -32,12 +34,14 @@ const READING: BoardKey[] = [
   'usage',
   'progress',
   'events',
+  'spend',
 ];
 
-const FLOW = ['core', 'flow'];
-const HOLDER = ['core', 'flow', 'artifacts', 'pauses', 'holder'];
+const FLOW = ['core', 'spend', 'messages', 'flow', 'pass_on', 'plan_mode'];
+const HOLDER = [...FLOW, 'artifacts', 'pauses', 'holder'];
+const BUDGET = [...HOLDER, 'budget'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
-const DOCTOR = ['core', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
+const DOCTOR = ['core', 'spend', 'messages', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {
@@ -47,7 +51,7 @@ const SCRIPTS = {
     keys: CHANGING,
   },
   propose: { libraries: [...CHANGES, 'rows'], keys: CHANGING },
-  resolve: { libraries: [...HOLDER, 'person', 'rows'], keys: [...ENDING, 'output', 'deps'] },
+  resolve: { libraries: [...HOLDER, 'person', 'answers', 'rows'], keys: [...ENDING, 'output', 'deps'] },
   block: { libraries: [...HOLDER, 'edges', 'rows'], keys: [...ENDING, 'deps'] },
   check_start: { libraries: ['core'], keys: ['hot', 'lease', 'due', 'runners'] },
   check_end: { libraries: [...HOLDER, 'review'], keys: [...ENDING, 'output', 'runners'] },
@@ -59,7 +63,7 @@ const SCRIPTS = {
   drop: { libraries: ['core'], keys: BOARD_KEYS },
   pause: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'events', 'job'] },
   resume: { libraries: [...FLOW, 'pauses'], keys: ENDING },
-  edit_job: { libraries: [...FLOW, 'pauses'], keys: ENDING },
+  edit_job: { libraries: BUDGET, keys: ENDING },
   cascade: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   flip: { libraries: [...FLOW, 'pauses'], keys: ['hot', 'index', 'events', 'outbox', 'window', 'job'] },
   claim: {
@@ -82,25 +86,40 @@ const SCRIPTS = {
   fail: { libraries: HOLDER, keys: ENDING },
   release: { libraries: HOLDER, keys: ENDING },
   finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
-  cancel_job: { libraries: ['core'], keys: ['hot', 'outbox', 'job'] },
+  message: { libraries: [...HOLDER, 'answers'], keys: ENDING },
+  take_messages: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'messages'] },
+  ask: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'job'] },
+  stall: { libraries: HOLDER, keys: ENDING },
+  propose_plan: { libraries: HOLDER, keys: ENDING },
+  reject_plan: { libraries: [...HOLDER, 'answers'], keys: ['hot', 'events', 'outbox', 'job'] },
+  cancel_job: { libraries: ['core', 'answers'], keys: ['hot', 'outbox', 'job'] },
   cancel_slice: { libraries: [...HOLDER, 'cancel', 'early_end'], keys: ENDING },
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
   lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
   sweep: {
-    libraries: [...HOLDER, 'expire', 'review', 'early_end'],
+    libraries: [...BUDGET, 'expire', 'review', 'early_end', 'gap'],
     keys: [...ENDING, 'output', 'runners'],
   },
   journal_append: {
     libraries: [...HOLDER],
-    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'journal'],
+    keys: ['hot', 'attempts', 'repeats', 'usage', 'events', 'messages', 'spend', 'journal'],
   },
-  read_job: { libraries: [...FLOW, 'rows'], keys: ['hot', 'job', 'usage', 'events', 'rate'] },
-  read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage'] },
+  reserve: { libraries: BUDGET, keys: [...ENDING, 'head'] },
+  settle_call: { libraries: HOLDER, keys: ['hot', 'attempts', 'usage', 'spend'] },
+  wind_up: { libraries: [...BUDGET, 'cancel', 'rows'], keys: ENDING },
+  set_budget: { libraries: BUDGET, keys: ENDING },
+  read_job: {
+    libraries: [...FLOW, 'rows', 'moves'],
+    keys: ['hot', 'job', 'usage', 'events', 'rate', 'spend', 'window', 'index'],
+  },
+  read_plan: { libraries: ['core'], keys: ['hot', 'job'] },
+  read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage', 'spend'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
   rate_mark: { libraries: ['core'], keys: ['hot', 'events', 'rate'] },
   wake_parked: { libraries: HOLDER, keys: [...ENDING, 'rate'] },
+  doctor_spend: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_begin: { libraries: ['core'], keys: ['hot'] },
   doctor_tasks: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_edges: { libraries: DOCTOR, keys: BOARD_KEYS },

@@ -2,7 +2,7 @@ import { type BoardSnapshot, CrewboardError, toTaskLine } from '@crewboard/contr
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { readers } from './readers.ts';
-import { countsOf, jobStatusOf, toTask } from './records.ts';
+import { countsOf, holdOf, jobStatusOf, toTask } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 
@@ -33,13 +33,13 @@ export function snapshots(io: BoardIo) {
       const { spec } = await job(jobId);
       const reply = parseReply(await io.run(jobId, 'list_tasks', [0, limit, 0]), ListReply);
       const [, board, rows, last, asOf] = reply;
-      const paused = board.pauses.length > 0;
+      const hold = holdOf(board);
       return {
         jobId,
         title: spec.title,
         status: jobStatusOf(board),
         counts: countsOf(board),
-        tasks: rows.filter((row) => row !== undefined).map((row) => toTaskLine(toTask(row, paused))),
+        tasks: rows.filter((row) => row !== undefined).map((row) => toTaskLine(toTask(row, hold))),
         more: last === 0 ? 0 : board.lastNumber - last,
         asOf,
       };

@@ -1,6 +1,7 @@
 import { type Actor, type JobSpec, type NewTask, newTaskId } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { capsOf } from './budgets.ts';
 import { checkStaged, orderBatch, type PreparedTask, prepareTask } from './new-tasks.ts';
 import { NO_CHANGES, runPlan } from './plan-script.ts';
 import { parseReply } from './replies.ts';
@@ -38,6 +39,8 @@ export function submitBoard(io: BoardIo) {
         /** Proves who fills the board: a request that was overtaken can't add to it or flip it any more. */
         fill: string;
         lead?: { title: string; instructions: string; by: Actor };
+        /** A person approves the plan before any task starts: the lead's plan, or the given tasks without a lead. */
+        approvePlan?: boolean;
       },
     ): Promise<{ createdAt: number }> {
       const { lead } = options;
@@ -45,6 +48,7 @@ export function submitBoard(io: BoardIo) {
         lead === undefined
           ? ''
           : JSON.stringify({ v: 1, title: lead.title, labels: [], acceptance: [], createdBy: lead.by });
+      const planMode = options.approvePlan === true ? (lead === undefined ? 2 : 1) : 0;
       const body = lead === undefined ? '' : JSON.stringify({ instructions: lead.instructions });
       const [, createdAt] = parseReply(
         await io.run(spec.id, 'create', [
@@ -62,6 +66,8 @@ export function submitBoard(io: BoardIo) {
           spec.limits.maxAttempts,
           spec.limits.maxFailures ?? 0,
           spec.limits.jobTimeoutMs ?? 0,
+          planMode,
+          ...capsOf(spec.limits),
         ]),
         CreateReply,
       );

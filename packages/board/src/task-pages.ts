@@ -1,7 +1,7 @@
 import type { Counts, Task, TaskListQuery } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { codesOf, countsOf, toTask, withoutAbsent } from './records.ts';
+import { codesOf, countsOf, holdOf, OUTSIDE_CODES, toTask, withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 
@@ -25,18 +25,29 @@ export type PageQuery = Pick<TaskListQuery, 'status' | 'readiness' | 'label'> & 
   after: number;
   limit: number;
   full?: boolean;
+  /** Leaves out proposals that nobody has accepted, rejected ones among them. */
+  planned?: boolean;
 };
 
 /** Lists of tasks in plan order. A cursor is a task's number, so pages stay stable while tasks change. */
 export function taskPages(io: BoardIo) {
-  async function list(jobId: string, after: number, limit: number, full: boolean, codes: readonly number[]) {
+  async function list(
+    jobId: string,
+    after: number,
+    limit: number,
+    codes: readonly number[],
+    { full = false, planned = false }: Pick<PageQuery, 'full' | 'planned'> = {},
+  ) {
     const reply = parseReply(
       await io.run(jobId, 'list_tasks', [after, limit, full ? 1 : 0, ...codes]),
       ListReply,
     );
     const [, board, rows, last, asOf] = reply;
-    const paused = board.pauses.length > 0;
-    const tasks = rows.filter((row) => row !== undefined).map((row) => toTask(row, paused));
+    const hold = holdOf(board);
+    const tasks = rows
+      .filter((row) => row !== undefined)
+      .filter(({ hot }) => !planned || !OUTSIDE_CODES.includes(hot.code))
+      .map((row) => toTask(row, hold));
     return { tasks, last, asOf, board };
   }
 
@@ -44,7 +55,7 @@ export function taskPages(io: BoardIo) {
   async function codesFor(jobId: string, query: PageQuery): Promise<number[] | undefined> {
     if (query.status === undefined && query.readiness === undefined) return [];
     const [, board] = parseReply(await io.run(jobId, 'read_job', []), BoardReply);
-    const codes = codesOf(query, board.pauses.length > 0);
+    const codes = codesOf(query, holdOf(board));
     return codes.length === 0 ? undefined : codes;
   }
 
@@ -57,7 +68,7 @@ export function taskPages(io: BoardIo) {
       const labels = [query.label ?? []].flat();
       const codes = await codesFor(jobId, query);
       if (codes === undefined) {
-        const { asOf, board } = await list(jobId, 0, 1, false, []);
+        const { asOf, board } = await list(jobId, 0, 1, []);
         return { tasks: [], asOf, counts: countsOf(board) };
       }
       const found: Task[] = [];
@@ -66,7 +77,7 @@ export function taskPages(io: BoardIo) {
       let after = query.after;
       let scanned = 0;
       for (;;) {
-        const page = await list(jobId, after, scan, query.full ?? false, codes);
+        const page = await list(jobId, after, scan, codes, query);
         const answer = { asOf: page.asOf, counts: countsOf(page.board) };
         scanned += page.tasks.length;
         for (const [i, task] of page.tasks.entries()) {

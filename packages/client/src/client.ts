@@ -14,6 +14,7 @@ import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import { type SteerCalls, steerCalls } from './steer.ts';
 import { type TaskCalls, taskCalls } from './tasks.ts';
 import { createTransport, type Transport } from './transport.ts';
 
@@ -39,7 +40,7 @@ export interface Client {
     submit(body: JobBody, options?: WriteOptions): Promise<SubmitAnswer>;
     get(jobId: string, options?: CallOptions): Promise<Job>;
     list(page?: Page, options?: CallOptions): Promise<JobList>;
-    cancel(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
+    cancel(jobId: string, reason?: string, options?: WriteOptions): Promise<Job>;
     pause(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
     /** Lifts every cause of a pause. */
     resume(jobId: string, reason?: string, options?: CallOptions): Promise<Job>;
@@ -51,7 +52,7 @@ export interface Client {
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** One line a task in plan order, as they come. */
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
-  };
+  } & SteerCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
   /** Follows a job live, resuming over broken connections, until its terminal event. */
@@ -79,8 +80,14 @@ async function* readResults(
 }
 
 function jobCalls(transport: Transport): Client['jobs'] {
-  const control = (jobId: string, action: string, body?: object, { signal }: CallOptions = {}) =>
-    transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/${action}`, body, signal });
+  const control = (jobId: string, action: string, body?: object, options: WriteOptions = {}) =>
+    transport.json(Job, {
+      method: 'POST',
+      path: `${jobPath(jobId)}/${action}`,
+      body,
+      headers: writeHeaders(options),
+      signal: options.signal,
+    });
   return {
     submit: (body, options = {}) =>
       transport.json(SubmitAnswer, {
@@ -102,6 +109,7 @@ function jobCalls(transport: Transport): Client['jobs'] {
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
+    ...steerCalls(transport),
   };
 }
 

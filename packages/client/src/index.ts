@@ -2,4 +2,5 @@ export type { ArtifactCalls, DownloadOptions } from './artifacts.ts';
 export type { CallOptions, Page, WriteOptions } from './call-options.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export type { FollowOptions, Reconnect } from './follow.ts';
+export type { SteerCalls } from './steer.ts';
 export type { TaskCalls } from './tasks.ts';

@@ -4,6 +4,7 @@ import {
   AttemptList,
   type BlockBody,
   type CancelTaskBody,
+  ChangedTask,
   ClaimAnswer,
   type ClaimBody,
   type EditBody,
@@ -58,10 +59,10 @@ export interface TaskCalls {
   release: TaskCall<ReleaseBody, HolderAnswer>;
 
   /** What people decide; each names the `version` that they saw. */
-  edit: TaskCall<EditBody, Task>;
-  unblock: TaskCall<UnblockBody, Task, WriteOptions>;
-  approve: TaskCall<ApproveBody, Task, WriteOptions>;
-  reject: TaskCall<RejectBody, Task, WriteOptions>;
+  edit: TaskCall<EditBody, ChangedTask>;
+  unblock: TaskCall<UnblockBody, ChangedTask, WriteOptions>;
+  approve: TaskCall<ApproveBody, ChangedTask, WriteOptions>;
+  reject: TaskCall<RejectBody, ChangedTask, WriteOptions>;
   cancel: TaskCall<CancelTaskBody, Task, WriteOptions>;
   reopen: TaskCall<ReopenBody, ReopenAnswer, WriteOptions>;
   retry: TaskCall<ReopenBody, ReopenAnswer, WriteOptions>;
@@ -112,10 +113,10 @@ export function taskCalls(transport: Transport): TaskCalls {
     fail: post('fail', HolderAnswer),
     release: post('release', HolderAnswer),
     edit: (jobId, taskId, body, { signal } = {}) =>
-      transport.json(Task, { method: 'PATCH', path: taskPath(jobId, taskId), body, signal }),
-    unblock: post('unblock', Task),
-    approve: post('approve', Task),
-    reject: post('reject', Task),
+      transport.json(ChangedTask, { method: 'PATCH', path: taskPath(jobId, taskId), body, signal }),
+    unblock: post('unblock', ChangedTask),
+    approve: post('approve', ChangedTask),
+    reject: post('reject', ChangedTask),
     cancel: post('cancel', Task),
     reopen: post('reopen', ReopenAnswer),
     retry: post('retry', ReopenAnswer),

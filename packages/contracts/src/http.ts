@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { BoardEvent } from './event.ts';
 import { EventId, JobId, TaskId } from './ids.ts';
 import { Job, JobLinks, JobStatus } from './job.ts';
-import { JsonValue } from './json.ts';
+import { JsonValue, recordOf } from './json.ts';
 import { NewTask, READINESS_STATES, Task, TaskFailure, TaskStatus } from './task.ts';
 import { boundedText } from './text.ts';
-import { Usage } from './usage.ts';
+import { PaidUsage } from './usage.ts';
 
 const limit = z.coerce.number().int().min(1).max(100).optional();
 const cursor = z.string().max(100).optional();
@@ -34,11 +34,11 @@ export const TaskListQuery = z.strictObject({
 });
 export type TaskListQuery = z.infer<typeof TaskListQuery>;
 
-/** `POST /v1/jobs/:id/tasks`: at most 1,000 tasks, all or nothing. */
-export const AddTasksBody = z.strictObject({ tasks: z.array(NewTask).min(1).max(1000) });
+/** `POST /v1/jobs/:id/tasks`: all or nothing; how many a call may add is the board's to say (`limit_exceeded`). */
+export const AddTasksBody = z.strictObject({ tasks: z.array(NewTask).min(1) });
 /** Keys to IDs, and all tasks in input order. */
 export const AddTasksAnswer = z.strictObject({
-  created: z.record(z.string(), TaskId),
+  created: recordOf(TaskId),
   tasks: z.array(z.strictObject({ taskId: TaskId, number: z.number().int().positive() })),
 });
 export type AddTasksAnswer = z.infer<typeof AddTasksAnswer>;
@@ -63,7 +63,7 @@ export const ResultLine = z.strictObject({
   output: JsonValue.optional(),
   failure: TaskFailure.optional(),
   attempts: z.number().int().nonnegative(),
-  usage: Usage,
+  usage: PaidUsage,
 });
 export type ResultLine = z.infer<typeof ResultLine>;
 

@@ -24,6 +24,15 @@ export const EventId = z
   .regex(/^\d{1,15}-\d{1,10}$/, 'must be an event ID such as "1764500000000-0"');
 export type EventId = z.infer<typeof EventId>;
 
+/** A person's message: `msg_` and 12 characters. */
+export const MessageId = z.string().regex(/^msg_[2-9a-hjkmnp-z]{12}$/, 'must be a message ID');
+export type MessageId = z.infer<typeof MessageId>;
+
+/** Returns a new random message ID. */
+export function newMessageId(): MessageId {
+  return `msg_${randomJobSuffix()}`;
+}
+
 /** Returns a new random task ID. The board refuses a collision, so callers may retry with another. */
 export function newTaskId(): TaskId {
   return `t_${randomTaskSuffix()}`;

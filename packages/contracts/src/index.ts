@@ -51,7 +51,16 @@ export {
   TaskList,
   TaskListQuery,
 } from './http.ts';
-export { EventId, JobId, newJobId, newSecret, newTaskId, TaskId } from './ids.ts';
+export {
+  EventId,
+  JobId,
+  MessageId,
+  newJobId,
+  newMessageId,
+  newSecret,
+  newTaskId,
+  TaskId,
+} from './ids.ts';
 export { toldIssue } from './issue-text.ts';
 export {
   Counts,
@@ -64,6 +73,7 @@ export {
   JobLimits,
   JobLimitsInput,
   JobLinks,
+  JobPlan,
   JobResult,
   JobSpec,
   JobStatus,
@@ -72,14 +82,22 @@ export {
   WorkToolName,
 } from './job.ts';
 export { EditJobBody, JobLimitsPatch, PauseBody } from './job-edit-http.ts';
-export { ContentBlock, JOURNAL_FORMAT, type Journal, JournalEntry, type NewJournalEntry } from './journal.ts';
-export { boundedJson, JsonValue } from './json.ts';
+export {
+  type CallSettlement,
+  ContentBlock,
+  JOURNAL_FORMAT,
+  type Journal,
+  JournalEntry,
+  type NewJournalEntry,
+} from './journal.ts';
+export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export { type HttpRequest, httpCall, NextCall, toolCall } from './next-call.ts';
 export {
   ApproveBody,
   AttemptList,
   AttemptListQuery,
   CancelTaskBody,
+  ChangedTask,
   EditBody,
   RejectBody,
   ReopenAnswer,
@@ -89,6 +107,12 @@ export {
 } from './person-http.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
 export { shownLine, visibleText } from './shown-text.ts';
+export {
+  ApprovePlanBody,
+  MessageAnswer,
+  MessageBody,
+  RejectPlanBody,
+} from './steer-http.ts';
 export {
   AcceptanceItem,
   Actor,
@@ -115,6 +139,7 @@ export {
   Readiness,
   TASK_STATUSES,
   Task,
+  TaskChanges,
   TaskFailure,
   TaskKey,
   TaskLimits,
@@ -122,7 +147,7 @@ export {
   TaskStatus,
   TERMINAL_STATUSES,
 } from './task.ts';
-export { boundedText, cutUtf8, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
+export { boundedText, cutUtf8, isBlank, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
 export type { AttemptEnd, Tool, ToolAnswer, ToolContext, WholeOutput } from './tool.ts';
 export {
   AskUserInput,
@@ -156,4 +181,4 @@ export {
   TranscriptPage,
   transcriptPage,
 } from './transcript.ts';
-export { addUsage, NO_USAGE, Spend, Usage } from './usage.ts';
+export { addUsage, BudgetUsd, NO_USAGE, PaidUsage, Spend, tokensOf, Usage } from './usage.ts';

@@ -3,7 +3,7 @@ import { JobId } from './ids.ts';
 import { boundedJson, JsonValue } from './json.ts';
 import { NewTask } from './task.ts';
 import { boundedText, requiredText, titleText } from './text.ts';
-import { Spend } from './usage.ts';
+import { BudgetUsd, Spend } from './usage.ts';
 
 export const JOB_STATUSES = [
   'accepting',
@@ -39,7 +39,7 @@ export const JobLimitsInput = z.strictObject({
   maxTurns: int(1, 1000).optional(),
   taskTimeoutMs: int(1000, 86_400_000).optional(),
   jobTimeoutMs: int(1000, 31_536_000_000).optional(),
-  budgetUsd: z.number().positive().optional(),
+  budgetUsd: BudgetUsd.optional(),
   budgetTokens: int(1, Number.MAX_SAFE_INTEGER).optional(),
   onLimit: z.enum(['pause', 'finish', 'fail']).optional(),
   maxFailures: int(1, 1_000_000).optional(),
@@ -55,7 +55,7 @@ export const JobLimits = z.strictObject({
   maxTurns: int(1, 1000),
   taskTimeoutMs: int(1000, 86_400_000),
   jobTimeoutMs: int(1000, 31_536_000_000).optional(),
-  budgetUsd: z.number().positive().optional(),
+  budgetUsd: BudgetUsd.optional(),
   budgetTokens: int(1, Number.MAX_SAFE_INTEGER).optional(),
   onLimit: z.enum(['pause', 'finish', 'fail']),
   maxFailures: int(1, 1_000_000).optional(),
@@ -93,7 +93,7 @@ export const JobBody = z
   .strictObject({
     title: titleText().optional(),
     goal: requiredText(65_536).optional(),
-    tasks: z.array(NewTask).min(1).max(100_000).optional(),
+    tasks: z.array(NewTask).min(1).optional(),
     map: z
       .strictObject({ items: z.array(boundedJson(65_536)).min(1).max(100_000), task: NewTask })
       .optional(),
@@ -149,6 +149,16 @@ export const JobLinks = z.strictObject({
 
 export type JobLinks = z.infer<typeof JobLinks>;
 
+/** A plan that waits for a person's approval, and that approve and reject name by its version. */
+export const JobPlan = z.strictObject({
+  version: z.number().int().positive(),
+  /** What the lead says of it. */
+  text: z.string().optional(),
+  /** The tasks that approval adds; those that stand on the board already belong to the plan, too. */
+  tasks: z.array(NewTask),
+});
+export type JobPlan = z.infer<typeof JobPlan>;
+
 /** A job as every reader sees it (DESIGN section 18). */
 export const Job = z.strictObject({
   id: JobId,
@@ -163,6 +173,8 @@ export const Job = z.strictObject({
   spend: Spend,
   limits: JobLimits,
   simulated: z.boolean(),
+  /** While it awaits approval; lists leave it out. */
+  plan: JobPlan.optional(),
   createdAt: z.string(),
   startedAt: z.string().optional(),
   endedAt: z.string().optional(),
@@ -198,6 +210,8 @@ export const JobSpec = z.strictObject({
   /** What the lead's output of the job must fit. */
   outputSchema: z.record(z.string(), JsonValue).optional(),
   provider: z.enum(['anthropic', 'simulated']),
+  /** A person approves the plan before any task starts. */
+  plan: z.strictObject({ approve: z.literal(true) }).optional(),
   metadata: JsonValue.optional(),
   createdBy: boundedText(200),
 });

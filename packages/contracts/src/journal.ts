@@ -50,12 +50,19 @@ type WithoutBase<T> = T extends unknown ? Omit<T, 'v' | 'id' | 'attempt'> : neve
 /** An entry before the store adds format, ID and attempt. */
 export type NewJournalEntry = WithoutBase<JournalEntry>;
 
+/** Books a model call by what its reply used, in the same step as the entry that carries the reply. */
+export interface CallSettlement {
+  callId: string;
+  nanoUsd: number;
+}
+
 /**
  * A task's journal as one attempt holds it. `append` is fenced: it throws `lease_lost` when the attempt is no
  * longer current, `unavailable` when the store can't be reached (after its own bounded retries); on return the
- * entry is durable and part of `entries`.
+ * entry is durable and part of `entries`. A `settles` that comes with a reply is booked with it, or by itself when the
+ * attempt is over.
  */
 export interface Journal {
   readonly entries: readonly JournalEntry[];
-  append(entry: NewJournalEntry): Promise<void>;
+  append(entry: NewJournalEntry, settles?: CallSettlement): Promise<void>;
 }

@@ -8,7 +8,15 @@ export const NextCall = z.discriminatedUnion('call', [
   z.object({ call: z.enum(['read_task', 'explain_task']), taskId: z.string().optional() }),
   z.object({ call: z.literal('read_job'), jobId: z.string().optional() }),
   z.object({
-    call: z.enum(['list_tasks', 'list_jobs', 'claim', 'start_job', 'read_result', 'list_artifacts']),
+    call: z.enum([
+      'list_tasks',
+      'list_jobs',
+      'claim',
+      'start_job',
+      'submit_plan',
+      'read_result',
+      'list_artifacts',
+    ]),
   }),
   z.object({ call: z.literal('again'), with: z.string().optional() }),
 ]);
@@ -50,6 +58,8 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
       return `GET ${next.call === 'read_task' ? task : `${task}/why`}`;
     }
     case 'read_job':
+    // Only the lead submits plans.
+    case 'submit_plan':
       return `GET ${job}`;
     case 'list_tasks':
       return `GET ${job}/tasks`;
@@ -77,6 +87,8 @@ export function toolCall(next: NextCall, tool: string, example?: unknown): strin
       return next.taskId === undefined
         ? 'board_list {}'
         : `board_get ${JSON.stringify({ taskId: next.taskId, include: ['dependencies'] })}`;
+    case 'submit_plan':
+      return 'submit_plan {"tasks":[{"title":"..."}]}';
     case 'claim':
       return 'board_list {"view":"ready"}';
     case 'read_job':

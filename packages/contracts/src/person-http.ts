@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { TaskId } from './ids.ts';
-import { Attempt, FailureClass, NewTask, Readiness, Task, TaskStatus } from './task.ts';
+import { Attempt, FailureClass, Readiness, Task, TaskChanges, TaskStatus } from './task.ts';
 import { boundedText } from './text.ts';
 
 /** The version of the task that the caller saw last: another one is refused as stale. */
@@ -8,12 +8,12 @@ const version = z.number().int().positive();
 const reason = boundedText(2048).optional();
 
 /** `PATCH /v1/jobs/:id/tasks/:taskId`: new values; absent fields stay. */
-export const EditBody = NewTask.omit({ key: true })
-  .partial()
-  .extend({ version })
-  .refine((body) => Object.values(body).filter((value) => value !== undefined).length > 1, {
+export const EditBody = TaskChanges.extend({ version }).refine(
+  (body) => Object.values(body).filter((value) => value !== undefined).length > 1,
+  {
     message: 'needs a field to change besides version',
-  });
+  },
+);
 export type EditBody = z.infer<typeof EditBody>;
 
 /** The answer reaches the next attempt. */
@@ -37,8 +37,12 @@ export type CancelTaskBody = z.infer<typeof CancelTaskBody>;
 export const ReopenBody = z.strictObject({ version, reason });
 export type ReopenBody = z.infer<typeof ReopenBody>;
 
+/** A task after a person's change, and what the change means that its fields do not say. */
+export const ChangedTask = Task.extend({ warnings: z.array(z.string()).optional() });
+export type ChangedTask = z.infer<typeof ChangedTask>;
+
 /** The task, and its dependents that have started on its earlier result. */
-export const ReopenAnswer = Task.extend({ startedDependents: z.array(TaskId) });
+export const ReopenAnswer = ChangedTask.extend({ startedDependents: z.array(TaskId) });
 export type ReopenAnswer = z.infer<typeof ReopenAnswer>;
 
 /** A page of a task's attempts, the first one first. */

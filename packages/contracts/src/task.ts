@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { TaskId } from './ids.ts';
+import { JobId, TaskId } from './ids.ts';
 import { boundedJson, JsonValue } from './json.ts';
-import { boundedText, isCleanText, requiredText, titleText } from './text.ts';
-import { Usage } from './usage.ts';
+import { boundedText, isBlank, isCleanText, requiredText, titleText } from './text.ts';
+import { BudgetUsd, PaidUsage } from './usage.ts';
 
 export const TASK_STATUSES = [
   'pending',
@@ -76,6 +76,14 @@ export type AttemptOutcome = z.infer<typeof AttemptOutcome>;
 /** The caller's own name for a task; unique on its board; any characters but NUL and lone surrogates. */
 export const TaskKey = requiredText(200);
 
+const isId = (text: string) => TaskId.safeParse(text).success || JobId.safeParse(text).success;
+
+/** A key as callers choose it: none that reads like an ID, for a reference would mean the one or the other. */
+export const NewTaskKey = TaskKey.refine(
+  (key) => !isId(key),
+  'must not look like a task or job ID such as "t_4kx9m2ab": references name tasks by key or by ID',
+);
+
 /** What a caller names as a dependency: a task ID or key, or either with a condition (default `completed`). */
 export const DependencyRef = z.union([
   requiredText(200),
@@ -105,7 +113,7 @@ export type AcceptanceItem = z.infer<typeof AcceptanceItem>;
 export const TaskLimits = z.strictObject({
   maxTurns: z.number().int().min(1).max(1000).optional(),
   timeoutMs: z.number().int().min(1000).max(86_400_000).optional(),
-  budgetUsd: z.number().positive().optional(),
+  budgetUsd: BudgetUsd.optional(),
 });
 export type TaskLimits = z.infer<typeof TaskLimits>;
 
@@ -118,7 +126,10 @@ const label = z
   .string()
   .min(1)
   .max(64)
-  .refine((text) => isCleanText(text) && text.trim() === text, 'must be clean and without outer spaces');
+  .refine(
+    (text) => isCleanText(text) && !isBlank(text) && text.trim() === text,
+    'must be clean, not blank and without outer spaces',
+  );
 
 const taskFields = {
   title: titleText(),
@@ -141,8 +152,16 @@ const taskFields = {
 };
 
 /** One task as a caller adds it, over HTTP or by `board_plan`. */
-export const NewTask = z.strictObject({ key: TaskKey.optional(), ...taskFields });
+export const NewTask = z.strictObject({ key: NewTaskKey.optional(), ...taskFields });
 export type NewTask = z.infer<typeof NewTask>;
+
+/** New values of a task's fields but its key; absent ones stay, null takes a value away. */
+export const TaskChanges = NewTask.omit({ key: true }).partial().extend({
+  parent: taskFields.parent.nullable(),
+  replaces: taskFields.replaces.nullable(),
+  model: taskFields.model.nullable(),
+});
+export type TaskChanges = z.infer<typeof TaskChanges>;
 
 export const Evidence = z.strictObject({
   acceptanceId: z.string().max(40).optional(),
@@ -154,10 +173,22 @@ export const Evidence = z.strictObject({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
-/** Evidence as whoever submits gives it. */
-export const GivenEvidence = Evidence.omit({ passed: true }).extend({
-  kind: z.enum(['statement', 'artifact']),
-});
+/** Evidence as whoever submits gives it; what the checks have found only the harness adds. */
+export const GivenEvidence = Evidence.omit({ passed: true })
+  .extend({
+    kind: z.enum(
+      ['statement', 'artifact'],
+      'must be "statement" or "artifact": "check" is what the harness adds when it has run a check',
+    ),
+  })
+  .refine(({ kind, text = '' }) => kind !== 'statement' || !isBlank(text), {
+    path: ['text'],
+    message: 'must say what shows that it holds: a statement without a text is none',
+  })
+  .refine(({ kind, ref = '' }) => kind !== 'artifact' || !isBlank(ref), {
+    path: ['ref'],
+    message: 'must name the artifact',
+  });
 export type GivenEvidence = z.infer<typeof GivenEvidence>;
 
 export const TaskResult = z.strictObject({
@@ -217,7 +248,7 @@ export const Task = z.strictObject({
   failure: TaskFailure.optional(),
   block: z.strictObject({ kind: BlockKind, reason: z.string(), question: z.string().optional() }).optional(),
   progress: z.string().optional(),
-  usage: Usage,
+  usage: PaidUsage,
   createdBy: Actor,
   createdAt: z.string(),
   updatedAt: z.string(),
@@ -237,7 +268,7 @@ export const Attempt = z.strictObject({
   reason: z.string().optional(),
   answer: z.string().optional(),
   /** Of its model calls; absent when it made none. */
-  usage: Usage.optional(),
+  usage: PaidUsage.optional(),
 });
 export type Attempt = z.infer<typeof Attempt>;
 

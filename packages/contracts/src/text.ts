@@ -7,6 +7,14 @@ export function isCleanText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }
 
+/** Characters that show: neither spaces nor controls, nor what is drawn as nothing (joiners, fillers, bidi marks, blank Braille). */
+const VISIBLE = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** True when a reader would see nothing of `text`. */
+export function isBlank(text: string): boolean {
+  return !VISIBLE.test(text);
+}
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -51,7 +59,7 @@ export function boundedText(maxBytes: number) {
 
 /** Like {@link boundedText}, and not blank. */
 export function requiredText(maxBytes: number) {
-  return boundedText(maxBytes).refine((text) => text.trim() !== '', 'must not be blank');
+  return boundedText(maxBytes).refine((text) => !isBlank(text), 'must not be blank');
 }
 
 /** A title: at most `maxGraphemes` characters as a person counts them, not blank, clean. */
@@ -59,6 +67,6 @@ export function titleText(maxGraphemes = 200) {
   return z
     .string()
     .refine(isCleanText, 'must not contain a lone surrogate or NUL')
-    .refine((text) => text.trim() !== '', 'must not be blank')
+    .refine((text) => !isBlank(text), 'must not be blank')
     .refine((text) => graphemesAtMost(text, maxGraphemes), `must be at most ${maxGraphemes} characters`);
 }

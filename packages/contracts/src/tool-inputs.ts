@@ -2,18 +2,16 @@ import { z } from 'zod';
 import { ArtifactPath } from './artifact.ts';
 import { TaskId } from './ids.ts';
 import { boundedJson } from './json.ts';
-import { BlockKind, GivenEvidence, NewTask, TaskLimits } from './task.ts';
+import { BlockKind, GivenEvidence, NewTask, TaskChanges } from './task.ts';
 import { boundedText, requiredText, titleText } from './text.ts';
 
 const version = z.number().int().positive();
 const reason = requiredText(2048);
 
-/** `board_plan`: one batch of changes, all or nothing. */
+/** `board_plan`: one batch of changes, all or nothing; how many may stand in it is the board's to say. */
 export const PlanOp = z.discriminatedUnion('op', [
   NewTask.extend({ op: z.literal('add') }),
-  NewTask.omit({ key: true, dependsOn: true })
-    .partial()
-    .extend({ op: z.literal('edit'), taskId: TaskId, version, limits: TaskLimits.optional() }),
+  TaskChanges.omit({ dependsOn: true }).extend({ op: z.literal('edit'), taskId: TaskId, version }),
   z.strictObject({
     op: z.literal('set_dependencies'),
     taskId: TaskId,
@@ -32,7 +30,7 @@ export const PlanOp = z.discriminatedUnion('op', [
 export type PlanOp = z.infer<typeof PlanOp>;
 
 export const BoardPlanInput = z.strictObject({
-  ops: z.array(PlanOp).min(1).max(1000),
+  ops: z.array(PlanOp).min(1),
   dryRun: z.boolean().optional(),
 });
 export type BoardPlanInput = z.infer<typeof BoardPlanInput>;
@@ -74,11 +72,14 @@ export const BoardResolveInput = z.strictObject({
   text: boundedText(4096).optional(),
 });
 
+/** `submit_plan`: no tasks means that those on the board are the whole plan. */
 export const SubmitPlanInput = z.strictObject({
-  tasks: z.array(NewTask).min(1).max(1000),
+  tasks: z.array(NewTask).max(1000),
   text: boundedText(16_384).optional(),
 });
+export type SubmitPlanInput = z.infer<typeof SubmitPlanInput>;
 export const AskUserInput = z.strictObject({ question: requiredText(4096) });
+export type AskUserInput = z.infer<typeof AskUserInput>;
 export const BoardWaitInput = z.strictObject({});
 export type BoardWaitInput = z.infer<typeof BoardWaitInput>;
 

@@ -32,6 +32,25 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
+/** All tokens of a usage, cached ones too: what a budget in tokens counts. */
+export function tokensOf(usage: Usage): number {
+  return usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
+}
+
+/** A cap in USD: boards count whole nano-USD, exactly up to some millions. */
+export const BudgetUsd = z.number().min(0.000001).max(1_000_000);
+
+const usd = z.number().nonnegative();
+
+/** Usage with what it cost: settled by reported usage, estimated and reserved at the worst case where there is none yet. */
+export const PaidUsage = z.strictObject({
+  ...Usage.shape,
+  settledUsd: usd.optional(),
+  estimatedUsd: usd.optional(),
+  reservedUsd: usd.optional(),
+});
+export type PaidUsage = z.infer<typeof PaidUsage>;
+
 /** What a job has spent; `settled` by reported usage, `estimated` where a sent call's usage is unknown. */
 export const Spend = z.strictObject({
   settledUsd: z.number().nonnegative(),

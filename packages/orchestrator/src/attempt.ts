@@ -28,6 +28,8 @@ export interface AttemptDependencies {
 
 /** Longest pause before a failed task is tried again. */
 const RETRY_DELAY_MOST_MS = 60_000;
+/** Park for a job's budget: what lifts its pause makes the task ready, this only keeps it from coming back at once. */
+const BUDGET_PARK_MS = 1000;
 /** How often the end of an attempt is sent again while Redis does not answer, about once a second. */
 const END_TRIES = 60;
 
@@ -175,6 +177,15 @@ async function settleOutcome(
         const held = { hold, calls, attempt: task.attempt };
         await boards.park(hold, requestId, await parkForModel(dependencies, held, outcome, stop));
       });
+    case 'budget':
+      if (outcome.fails) return fail('budget', outcome.reason, false);
+      return endAttempt(dependencies, () =>
+        boards.park(hold, requestId, {
+          delayMs: BUDGET_PARK_MS,
+          reason: `budget: ${outcome.reason}`,
+          strikesToFail: 'kept',
+        }),
+      );
     case 'provider':
       return endAttempt(dependencies, async () => {
         await calls.pauseJob(outcome.reason);

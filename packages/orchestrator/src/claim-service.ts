@@ -21,7 +21,13 @@ const DEPENDENCY_BYTES = 20_000;
 const PAGES_MOST = 50;
 const PAGE = 20;
 /** A task that somebody else was quicker with. */
-const LOST_RACE: readonly string[] = ['already_claimed', 'not_ready', 'terminal', 'not_found'];
+const LOST_RACE: readonly string[] = [
+  'already_claimed',
+  'not_ready',
+  'invalid_transition',
+  'terminal',
+  'not_found',
+];
 
 /** The owner of a claim over HTTP: people and programs outside. */
 function ownerOf({ owner }: ClaimBody): Owner {
@@ -45,6 +51,21 @@ function refuseClosed(state: JobState): void {
       `the job is paused (${state.pauses.join(',')}). Nothing was changed.`,
     );
   }
+}
+
+/** The task that a claim's request ID has got already is answered only to the same claim. */
+async function refuseOtherLabels(
+  boards: Boards,
+  jobId: string,
+  taskId: string,
+  { labels = [] }: ClaimBody,
+): Promise<void> {
+  const [task] = await boards.readTasks(jobId, [taskId], false);
+  if (task === undefined || labels.every((label) => task.labels.includes(label))) return;
+  throw new CrewboardError(
+    'idempotency_mismatch',
+    `this requestId has claimed ${taskId}, which has not all of these labels. Nothing was changed. Use a new one.`,
+  );
 }
 
 /** A claim as its holder is told of it: the task, what it builds on, and how earlier attempts ended. */
@@ -107,7 +128,10 @@ export function claimService({ boards, settings, guard }: HolderDependencies): C
 
     if (body.taskId !== undefined) return claim(body.taskId);
     const earlier = requestId === undefined ? undefined : await boards.claimedBy(jobId, owner, requestId);
-    if (earlier !== undefined) return claim(earlier);
+    if (earlier !== undefined) {
+      await refuseOtherLabels(boards, jobId, earlier, body);
+      return claim(earlier);
+    }
     refuseClosed(state);
     return body.labels === undefined ? claim() : firstOf(body.labels);
   }

@@ -23,11 +23,6 @@ function refuse(path: string, detail: string): never {
   throw new CrewboardError('invalid_argument', `${path}: ${detail}. Nothing was changed.`, { path });
 }
 
-/** True when a change of a task bears on how its command is run. */
-export function isAboutCommand(patch: CommandFields): boolean {
-  return patch.executor !== undefined || patch.command !== undefined || patch.input !== undefined;
-}
-
 /**
  * Refuses a task whose command could not be run here, or whose end would not say what its policy asks for; `path` names
  * the task in the error. Throws `invalid_argument`.
@@ -54,6 +49,30 @@ export function refuseUnfitCommand(task: CommandFields, path: string, rules: Com
     refuse(path, 'a command task is checked by its exit code alone; put the check into command.run');
 }
 
+const COMMAND_FIELDS = [
+  'executor',
+  'command',
+  'input',
+  'policy',
+  'outputSchema',
+  'acceptance',
+] as const satisfies readonly (keyof CommandFields)[];
+
+/**
+ * Refuses an edit after which a command task could not be run or completed as it must. A task that was given to
+ * somebody else keeps its command unused. Throws `invalid_argument`.
+ */
+export function refuseUnfitCommandEdit(
+  before: CommandFields,
+  patch: CommandFields,
+  path: string,
+  rules: CommandRules,
+): void {
+  if (COMMAND_FIELDS.every((name) => patch[name] === undefined)) return;
+  const after = { ...before, ...patch };
+  if (after.executor === 'command' || patch.command !== undefined) refuseUnfitCommand(after, path, rules);
+}
+
 /** Refuses tools and tasks of a job that need commands where they can't be had. */
 export function refuseUnfitCommands(
   { tools = [], tasks }: { tools?: readonly string[] | undefined; tasks: readonly NewTask[] },
@@ -71,7 +90,7 @@ export function leadCommandRules(boards: Boards, spec: JobSpec, commands: Comman
   const rules = { commands, hasWorkspace: spec.workspace !== undefined };
   return async (ops: readonly PlanOp[]): Promise<void> => {
     for (const [i, op] of ops.entries()) {
-      if ((op.op !== 'add' && op.op !== 'edit') || !isAboutCommand(op)) continue;
+      if (op.op !== 'add' && op.op !== 'edit') continue;
       const isForCommand = op.executor === 'command' || op.command !== undefined;
       if (isForCommand && !spec.tools.includes('run_command')) {
         throw new CrewboardError(
@@ -79,8 +98,11 @@ export function leadCommandRules(boards: Boards, spec: JobSpec, commands: Comman
           `ops[${i}] plans a command, and the tools of this job do not include run_command. Nothing was changed. Plan a task for an agent.`,
         );
       }
-      const [before] = op.op === 'edit' ? await boards.readTasks(spec.id, [op.taskId], true) : [];
-      refuseUnfitCommand({ ...before, ...op }, `ops[${i}]`, rules);
+      if (op.op === 'add') refuseUnfitCommand(op, `ops[${i}]`, rules);
+      else {
+        const [before] = await boards.readTasks(spec.id, [op.taskId], true);
+        refuseUnfitCommandEdit(before ?? {}, op, `ops[${i}]`, rules);
+      }
     }
   };
 }

@@ -1,6 +1,7 @@
 import { type Boards, type RedisClient, withoutAbsent } from '@crewboard/board';
 import {
   type Actor,
+  CrewboardError,
   type EventList,
   isEnded,
   type Job,
@@ -16,6 +17,7 @@ import { cancelPublisher } from './cancel-channel.ts';
 import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
+import { createdByKey } from './created.ts';
 import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -23,15 +25,17 @@ import { followEvents } from './follow-events.ts';
 import { holderService } from './holder-service.ts';
 import { jobService } from './job-service.ts';
 import { spendOf } from './job-view.ts';
-import { jobViews } from './job-views.ts';
-import { refuseLaterTaskFields } from './later.ts';
+import { type JobViews, jobViews } from './job-views.ts';
 import { createLoopGuard } from './loop-guard.ts';
+import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
+import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
+import { steerService } from './steer-service.ts';
 import { createSubmitJob } from './submit-job.ts';
 import { visibleJob } from './visible-job.ts';
-import { type IsServed, servedProviders } from './worker-registry.ts';
+import { servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 const EVENTS_DEFAULT = 100;
@@ -47,12 +51,11 @@ export interface ServiceDependencies {
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
 
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, isServed: IsServed) {
+function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, { view, views }: JobViews) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
-  const { view, views } = jobViews(isServed);
   return {
     submitJob: createSubmitJob({ boards, settings, checkRules }),
-    ...jobService({ boards, view }),
+    ...jobService({ boards, settings, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
       return view(await visibleJob(boards, scope, jobId));
@@ -70,9 +73,11 @@ function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, 
       return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
     },
 
-    async cancelJob(scope: Scope, jobId: string, reason = 'cancelled by a person'): Promise<Job> {
+    async cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job> {
       await visibleJob(boards, scope, jobId);
-      if (await boards.cancelJob(jobId, `user:${scope.caller}`, reason)) {
+      const { request } = personRequest(idempotencyKey, 'cancel job', reason);
+      const why = reason ?? 'cancelled by a person';
+      if (await boards.cancelJob(jobId, `user:${scope.caller}`, why, request)) {
         await publishCancel(jobId);
       }
       return view(await boards.job(jobId));
@@ -130,7 +135,6 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
 
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
-      for (const [i, task] of tasks.entries()) refuseLaterTaskFields(task, `tasks[${i}]`);
       refuseUnfitCommands(
         { tasks },
         { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
@@ -138,24 +142,23 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
       await checkRules.refuseUnfitTasks(tasks, spec);
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');
+      refuseUnpriced(
+        pricesOf(spec.provider, settings.prices),
+        modelsOf(tasks, spec.models.worker, spec.limits),
+      );
       const by: Actor = { kind: 'user', id: scope.caller };
       const added = await boards.add(jobId, {
         tasks,
         by,
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
+        ...personRequest(idempotencyKey, 'add', tasks),
       });
-      const created: Record<string, string> = {};
-      for (const [i, { key }] of tasks.entries()) {
-        const taskId = added[i]?.taskId;
-        if (key !== undefined && taskId !== undefined) created[key] = taskId;
-      }
-      return { created, tasks: added };
+      return { created: createdByKey(tasks, added), tasks: added };
     },
 
     async *resultLines(scope: Scope, jobId: string): AsyncGenerator<ResultLine> {
       await visibleJob(boards, scope, jobId);
       for (let after: number | undefined = 0; after !== undefined; ) {
-        const page = await boards.page(jobId, { after, limit: 100, full: true });
+        const page = await boards.page(jobId, { after, limit: 100, full: true, planned: true });
         for (const task of page.tasks) {
           yield withoutAbsent({
             key: task.key,
@@ -176,11 +179,21 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
   };
 }
 
+/** A page after an event that is not there would be a guess: what came between would be missing from it. */
+function noSuchEvent(id: string, asOf: string): CrewboardError {
+  return new CrewboardError(
+    'not_found',
+    `event ${id} is not in the log of this job. Read the log from its start (without "after"), or list the tasks and go on after ${asOf}.`,
+    { asOf, retry: 'after_refresh' },
+  );
+}
+
 /** Everything about a job's log. */
 function eventCalls({ boards, hub }: ServiceDependencies) {
   return {
     async listEvents(scope: Scope, jobId: string, after = '0-0', limit = EVENTS_DEFAULT): Promise<EventList> {
       const { asOf } = await visibleJob(boards, scope, jobId);
+      if (after !== '0-0' && !(await boards.hasEvent(jobId, after))) throw noSuchEvent(after, asOf);
       const events = await boards.events(jobId, after, limit);
       const more = events.length === limit && events.at(-1)?.id !== asOf;
       return withoutAbsent({ events, nextCursor: more ? events.at(-1)?.id : undefined, asOf });
@@ -203,14 +216,16 @@ export function createService(dependencies: ServiceDependencies): Service {
   const { boards, redis, settings, artifacts } = dependencies;
   const isServed = servedProviders(redis, settings.prefix);
   const checkRules = createCheckRules(settings.commands);
+  const views = jobViews(boards, isServed);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
-    ...jobCalls({ ...dependencies, checkRules }, isServed),
+    ...jobCalls({ ...dependencies, checkRules }, views),
     ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
     ...artifactService({ boards, artifacts }),
     ...claimService(holders),
     ...holderService(holders),
+    ...steerService({ boards, settings, view: views.view }),
     ...personService({
       boards,
       settings,

@@ -110,6 +110,8 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     change: then(boards.change, first),
     resolve: then(boards.resolve, first),
     resumeJob: then(boards.resumeJob, first),
+    sendMessage: then(boards.sendMessage, first),
+    rejectPlan: then(boards.rejectPlan, first),
     endChecks: then(boards.endChecks, first),
     releaseChecks: then(boards.releaseChecks, ofHold),
     flip: then(boards.flip, first),
@@ -125,5 +127,12 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     waitForNews: then(boards.waitForNews, ofHold),
     finishJob: then(boards.finishJob, ofHold),
     wakeParked: then(boards.wakeParked, first),
+    setBudget: then(boards.setBudget, first),
+    // One a model call, and only one that trips the budget hands something on.
+    async reserveCall(hold, call) {
+      const reserved = await boards.reserveCall(hold, call);
+      if (reserved.kind === 'exhausted') drainer.soon(hold.jobId);
+      return reserved;
+    },
   };
 }

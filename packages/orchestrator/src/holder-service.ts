@@ -1,4 +1,4 @@
-import { type Boards, type Hold, withoutAbsent } from '@crewboard/board';
+import { type Boards, type CallName, type Hold, type HolderAction, withoutAbsent } from '@crewboard/board';
 import {
   CrewboardError,
   type FailureClass,
@@ -8,6 +8,7 @@ import {
 } from '@crewboard/contracts';
 import { findTask } from './find-task.ts';
 import type { LoopGuard } from './loop-guard.ts';
+import { takeNotices } from './messages/notices.ts';
 import type { HolderCalls, Scope } from './service.ts';
 import type { Settings } from './settings.ts';
 import { nextFromOutside, refuseUnfitSubmission } from './submission.ts';
@@ -34,8 +35,7 @@ interface HolderCall {
 interface Held {
   task: Task;
   hold: Hold;
-  /** Empty: the call can't be repeated safely. */
-  requestId: string;
+  name: CallName;
 }
 
 function requireToken({ claimToken }: HolderCall): string {
@@ -45,6 +45,16 @@ function requireToken({ claimToken }: HolderCall): string {
     'claimToken is missing: send the one that the claim was answered.',
     { path: 'claimToken' },
   );
+}
+
+/** The request ID stands for all that was sent but for what proves the claim: other content is another call. */
+function nameOf({
+  claimToken: _claimToken,
+  version: _version,
+  requestId = '',
+  ...content
+}: HolderCall): CallName {
+  return requestId === '' ? '' : { requestId, content: JSON.stringify(content) };
 }
 
 /** The calls of whoever holds a task by a claim over HTTP; see HolderCalls. */
@@ -69,7 +79,7 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
     const task = await findTask(boards, jobId, taskId);
     const hold = { jobId, taskId, token: requireToken(call) };
     try {
-      const answer = await work({ task, hold, requestId: call.requestId ?? '' });
+      const answer = await work({ task, hold, name: nameOf(call) });
       // The call went through, so the task's owner is the caller.
       if (task.owner !== undefined) guard.succeeded(jobId, `${task.owner.kind}:${task.owner.id}`);
       return answer;
@@ -85,11 +95,14 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
     scope: Scope,
     jobId: string,
     taskId: string,
+    action: HolderAction,
     call: HolderCall,
     act: (held: Held) => Promise<unknown>,
   ): Promise<HolderAnswer> {
     return asHolder(scope, jobId, taskId, call, async (held) => {
-      const state = await boards.checkHold(held.hold, held.requestId, call.version);
+      // The board itself compares the version of a submit, and says what has changed since.
+      const seen = action === 'submit' ? undefined : call.version;
+      const state = await boards.checkHold(held.hold, held.name, action, seen);
       if (state === 'current') await act(held);
       const now = await boards.task(jobId, taskId);
       return state === 'repeat' ? { ...now, already: true } : now;
@@ -97,50 +110,53 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
   }
 
   return {
-    heartbeatTask: (scope, jobId, taskId, { leaseMs, ...call }) =>
+    heartbeatTask: (scope, jobId, taskId, call) =>
       asHolder(scope, jobId, taskId, call, async ({ task, hold }): Promise<HeartbeatAnswer> => {
-        if (task.owner?.kind === 'human' && leaseMs !== undefined) {
-          await boards.checkHold(hold, '', call.version);
+        if (task.owner?.kind === 'human' && call.leaseMs !== undefined) {
+          await boards.checkHold(hold, '', 'note', call.version);
           throw noLeaseForPeople();
         }
-        const { leaseUntil, version } = await boards.heartbeat(hold, leaseMs, call.version);
-        return withoutAbsent({ leaseUntil, version, notices: [] });
+        const { leaseUntil, version } = await boards.heartbeat(hold, call.leaseMs, call.version);
+        return withoutAbsent({ leaseUntil, version, notices: await takeNotices(boards, hold) });
       }),
 
-    noteTask: (scope, jobId, taskId, { text, progress, ...call }) =>
-      change(scope, jobId, taskId, call, ({ hold, requestId }) =>
-        boards.note(hold, requestId, text, { progress, version: call.version }),
-      ),
+    noteTask: (scope, jobId, taskId, call) =>
+      change(scope, jobId, taskId, 'note', call, ({ hold, name }) => {
+        const { text, progress, version } = call;
+        return boards.note(hold, name, text, { progress, version });
+      }),
 
-    // The board itself compares the version of a submit, and says what has changed since.
-    submitTask: (scope, jobId, taskId, { version, summary, output, evidence = [], artifacts, ...call }) =>
-      change(scope, jobId, taskId, call, async ({ task, hold, requestId }) => {
+    submitTask: (scope, jobId, taskId, call) =>
+      change(scope, jobId, taskId, 'submit', call, async ({ task, hold, name }) => {
+        const { version, summary, output, evidence = [], artifacts } = call;
         // Of another version nothing is known here, and the board refuses it.
         if (task.version === version) refuseUnfitSubmission(task, evidence);
         const result = { summary, output, artifacts, evidence };
-        await boards.submit(hold, requestId, version, result, nextFromOutside(task));
+        await boards.submit(hold, name, version, result, nextFromOutside(task));
       }),
 
-    blockTask: (scope, jobId, taskId, { kind, reason, question, on, ...call }) =>
-      change(scope, jobId, taskId, call, ({ hold, requestId }) =>
-        boards.block(hold, requestId, { kind, reason, question, on, version: call.version }),
-      ),
+    blockTask: (scope, jobId, taskId, call) =>
+      change(scope, jobId, taskId, 'block', call, ({ hold, name }) => {
+        const { kind, reason, question, on, version } = call;
+        return boards.block(hold, name, { kind, reason, question, on, version });
+      }),
 
-    failTask: (scope, jobId, taskId, { reason, class: failureClass = 'model', retryable, ...call }) =>
-      change(scope, jobId, taskId, call, ({ task, hold, requestId }) =>
-        boards.fail(hold, requestId, {
+    failTask: (scope, jobId, taskId, call) =>
+      change(scope, jobId, taskId, 'fail', call, ({ task, hold, name }) => {
+        const { reason, class: failureClass = 'model', retryable, version } = call;
+        return boards.fail(hold, name, {
           class: failureClass,
           reason,
           retryable: retryable ?? !NOT_RETRIED.includes(failureClass),
           delayMs: Math.min(settings.retryDelayMs * 2 ** task.failures, RETRY_DELAY_MOST_MS),
-          version: call.version,
+          version,
           infraStrikes: settings.infraStrikes,
-        }),
-      ),
+        });
+      }),
 
-    releaseTask: (scope, jobId, taskId, { reason = '', ...call }) =>
-      change(scope, jobId, taskId, call, ({ hold, requestId }) =>
-        boards.release(hold, requestId, reason, call.version),
+    releaseTask: (scope, jobId, taskId, call) =>
+      change(scope, jobId, taskId, 'release', call, ({ hold, name }) =>
+        boards.release(hold, name, call.reason ?? '', call.version),
       ),
   };
 }

@@ -12,6 +12,7 @@ export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, type EventHub } from './event-hub.ts';
 export type { Log } from './log.ts';
 export { followPauses } from './pause-channel.ts';
+export { readPriceFile } from './prices.ts';
 export { createGovernor, type Governor } from './provider/governor.ts';
 export { allQueues, type Queues } from './queues.ts';
 export { modelCalls } from './run-agent-for.ts';
@@ -25,6 +26,7 @@ export type {
   PersonCalls,
   Scope,
   Service,
+  SteerCalls,
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';

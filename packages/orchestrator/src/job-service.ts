@@ -6,12 +6,14 @@ import {
   type JobLimitsPatch,
   JobLimits as JobLimitsSchema,
 } from '@crewboard/contracts';
-import { refuseLaterLimits } from './later.ts';
+import { modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { JobCalls, Scope } from './service.ts';
+import type { Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
 
 interface JobDependencies {
   boards: Boards;
+  settings: Settings;
   /** The public job of a state. */
   view: (state: JobState) => Promise<Job>;
 }
@@ -26,7 +28,7 @@ function patchedLimits(limits: JobLimits, patch: JobLimitsPatch): JobLimits {
 }
 
 /** What people do with a job as a whole; see JobCalls. */
-export function jobService({ boards, view }: JobDependencies): JobCalls {
+export function jobService({ boards, settings, view }: JobDependencies): JobCalls {
   const viewNow = async (jobId: string) => view(await boards.job(jobId));
   return {
     async pauseJob(scope, jobId, reason = 'paused by a person') {
@@ -43,8 +45,9 @@ export function jobService({ boards, view }: JobDependencies): JobCalls {
 
     async editJob(scope, jobId, { version, limits: patch }) {
       const { spec } = await visibleJob(boards, scope, jobId);
-      refuseLaterLimits(patch);
       const limits = patchedLimits(spec.limits, patch);
+      if (patch.budgetUsd !== undefined)
+        refuseUnpriced(pricesOf(spec.provider, settings.prices), modelsOfJob(spec, limits));
       await boards.editJob(spec, { by: userOf(scope), version, limits, changed: patch });
       return viewNow(jobId);
     },

@@ -1,5 +1,5 @@
 import { type JobState, withoutAbsent } from '@crewboard/board';
-import { isoTime, type Job, type JobLinks, type Spend } from '@crewboard/contracts';
+import { isoTime, type Job, type JobLinks, type JobPlan, type Spend } from '@crewboard/contracts';
 
 /** Where a job is found below the API's root. */
 export function linksOf(jobId: string): JobLinks {
@@ -7,26 +7,17 @@ export function linksOf(jobId: string): JobLinks {
   return { self, tasks: `${self}/tasks`, events: `${self}/events`, result: `${self}/result` };
 }
 
-/** What a job has spent. Prices come with budgets; until then money stands at zero and tokens are true. */
+/** What a job has spent: money by its board's books, tokens by reported usage. */
 export function spendOf(state: JobState): Spend {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = state.usage;
-  return {
-    settledUsd: 0,
-    estimatedUsd: 0,
-    reservedUsd: 0,
-    wastedUsd: 0,
-    inputTokens,
-    outputTokens,
-    cacheReadTokens,
-    cacheWriteTokens,
-  };
+  return { ...state.money, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
 }
 
-function reasonOf(state: JobState, served: boolean): string | undefined {
+function reasonOf(state: JobState, served: boolean, people: string | undefined): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
   if (state.reason !== '') return state.reason;
   if (state.endedAt === 0 && state.modelDown !== undefined) return state.modelDown;
-  return waitsForWorker(state) && !served ? 'provider: no worker' : undefined;
+  return waitsForWorker(state) && !served ? 'provider: no worker' : people;
 }
 
 /** True when something of the job can be done now, and only by one of our workers. */
@@ -34,8 +25,18 @@ export function waitsForWorker(state: JobState): boolean {
   return state.queued && state.endedAt === 0 && !state.cancelling && state.pauses.length === 0;
 }
 
-/** The public job of one consistent read. `served`: some worker takes the tasks of its provider. */
-export function jobView(state: JobState, served: boolean): Job {
+/** What a job's view needs to know besides its state. */
+export interface ViewFacts {
+  /** Some worker takes the tasks of its provider. */
+  served: boolean;
+  /** Why it waits for people, if it does. */
+  people: string | undefined;
+  /** The plan that waits for approval, where the view shows it. */
+  plan: JobPlan | undefined;
+}
+
+/** The public job of one consistent read. */
+export function jobView(state: JobState, { served, people, plan }: ViewFacts): Job {
   const { spec } = state;
   return withoutAbsent({
     id: spec.id,
@@ -43,13 +44,14 @@ export function jobView(state: JobState, served: boolean): Job {
     title: spec.title,
     goal: spec.goal,
     status: state.status,
-    statusReason: reasonOf(state, served),
+    statusReason: reasonOf(state, served, people),
     pauses: state.pauses,
     version: state.version,
     counts: state.counts,
     spend: spendOf(state),
     limits: spec.limits,
     simulated: spec.provider === 'simulated',
+    plan,
     createdAt: isoTime(state.createdAt),
     startedAt: state.startedAt > 0 ? isoTime(state.startedAt) : undefined,
     endedAt: state.endedAt > 0 ? isoTime(state.endedAt) : undefined,

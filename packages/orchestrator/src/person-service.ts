@@ -1,15 +1,28 @@
-import { createHash } from 'node:crypto';
-import { type Boards, type ChangeInput, type JobState, withoutAbsent } from '@crewboard/board';
-import { type Actor, CrewboardError, type Task, transcriptPage } from '@crewboard/contracts';
+import {
+  type Boards,
+  type ChangeInput,
+  type JobState,
+  type PersonRequest,
+  withoutAbsent,
+} from '@crewboard/board';
+import {
+  type Actor,
+  type ChangedTask,
+  CrewboardError,
+  type Task,
+  transcriptPage,
+} from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
 import type { CheckRules } from './checks/check-rules.ts';
-import { isAboutCommand, refuseUnfitCommand } from './command-tasks.ts';
+import { refuseUnfitCommandEdit } from './command-tasks.ts';
 import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
-import { refuseLaterTaskFields } from './later.ts';
+import { personRequest } from './person-request.ts';
+import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import type { PersonCalls, Scope } from './service.ts';
 import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
+import { warningsOf } from './warnings.ts';
 import { createWhy } from './why.ts';
 import type { IsServed } from './worker-registry.ts';
 
@@ -34,6 +47,24 @@ function refuseLead(task: Task, action: string): void {
   );
 }
 
+interface Found {
+  state: JobState;
+  task: Task;
+}
+
+/** Runs `work`; its refusal says how the task is now. */
+async function told<Answer>(
+  boards: Boards,
+  found: Found,
+  work: (found: Found) => Promise<Answer>,
+): Promise<Answer> {
+  try {
+    return await work(found);
+  } catch (error) {
+    throw await boards.aboutTask(error, found.state.spec.id, found.task.id, 'person');
+  }
+}
+
 /** What people do with tasks; see PersonCalls. */
 export function personService({
   boards,
@@ -49,91 +80,83 @@ export function personService({
     return { state, task: await findTask(boards, jobId, taskId) };
   }
 
-  /** Finds job and task, then runs `work`; its refusal says how the task is now. */
-  async function onTask<Answer>(
-    scope: Scope,
-    jobId: string,
-    taskId: string,
-    work: (found: { state: JobState; task: Task }) => Promise<Answer>,
-  ): Promise<Answer> {
-    const found = await open(scope, jobId, taskId);
-    try {
-      return await work(found);
-    } catch (error) {
-      throw await boards.aboutTask(error, jobId, taskId, 'person');
-    }
-  }
-
   async function change(
     scope: Scope,
     { spec }: JobState,
     changes: Pick<ChangeInput, 'edits' | 'cancels' | 'reopens'>,
-    idempotencyKey?: string,
+    request: { request?: PersonRequest } = {},
   ) {
-    return boards.change(spec.id, {
-      ...changes,
-      by: userOf(scope),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey: `http:${idempotencyKey}` }),
-    });
+    return boards.change(spec.id, { ...changes, by: userOf(scope), ...request });
+  }
+
+  /** The task after a change that left it open, with what that means for it. */
+  async function changed(jobId: string, taskId: string): Promise<ChangedTask> {
+    const task = await boards.task(jobId, taskId);
+    return withoutAbsent({ ...task, warnings: warningsOf(task) });
   }
 
   return {
-    editTask: (scope, jobId, taskId, { version, ...patch }) =>
-      onTask(scope, jobId, taskId, async ({ state, task }) => {
+    editTask: async (scope, jobId, taskId, { version, ...patch }) =>
+      told(boards, await open(scope, jobId, taskId), async ({ state, task }) => {
         refuseLead(task, 'edit');
-        refuseLaterTaskFields({ ...patch, title: patch.title ?? task.title }, 'the task');
-        if (isAboutCommand(patch)) {
-          refuseUnfitCommand({ ...task, ...patch }, 'the task', {
-            commands: settings.commands,
-            hasWorkspace: state.spec.workspace !== undefined,
-          });
-        }
+        refuseUnfitCommandEdit(task, patch, 'the task', {
+          commands: settings.commands,
+          hasWorkspace: state.spec.workspace !== undefined,
+        });
         // Of another version nothing is known here, and the board refuses it.
         if (task.version === version) checkRules.refuseUnfitEdit(task, patch, '', state.spec);
         const forAgent = patch.executor !== undefined && needsModel([patch]);
         if (forAgent && settings.providers[state.spec.provider] === undefined) throw noModel('this task');
+        const { models, limits, provider } = state.spec;
+        const model = patch.model === undefined ? task.model : (patch.model ?? undefined);
+        const edited = {
+          ...task,
+          ...withoutAbsent({ executor: patch.executor, limits: patch.limits ?? undefined }),
+          model,
+        };
+        const called = modelsOf([edited], models.worker, limits, () => 'model');
+        refuseUnpriced(pricesOf(provider, settings.prices), called);
         await change(scope, state, { edits: [{ taskId, version, patch }] });
-        return boards.task(jobId, taskId);
+        return changed(jobId, taskId);
       }),
 
-    decideTask: (scope, jobId, taskId, { decision, version, text = '' }, idempotencyKey) =>
-      onTask(scope, jobId, taskId, async ({ task }) => {
+    decideTask: async (scope, jobId, taskId, { decision, version, text = '' }, idempotencyKey) =>
+      told(boards, await open(scope, jobId, taskId), async ({ task }) => {
         refuseLead(task, decision);
-        const content = createHash('sha256')
-          .update(JSON.stringify([decision, version, text]))
-          .digest('base64');
         await boards.resolve(jobId, {
           taskId,
           version,
           decision,
           text,
           by: userOf(scope),
-          // With its content: another decision under the same key is one of its own, and refused by its version.
-          ...(idempotencyKey === undefined ? {} : { requestId: `http:${idempotencyKey}:${content}` }),
+          ...personRequest(idempotencyKey, decision, taskId, version, text),
         });
-        return boards.task(jobId, taskId);
+        const isDropped = decision === 'reject' && task.status === 'pending';
+        return isDropped ? boards.task(jobId, taskId) : changed(jobId, taskId);
       }),
 
-    cancelTask: (scope, jobId, taskId, { version, reason, dependents }, idempotencyKey) =>
-      onTask(scope, jobId, taskId, async ({ state, task }) => {
+    cancelTask: async (scope, jobId, taskId, { version, reason, dependents }, idempotencyKey) =>
+      told(boards, await open(scope, jobId, taskId), async ({ state, task }) => {
         refuseLead(task, 'cancel');
         const cancel = { taskId, version, reason: reason ?? 'cancelled by a person', dependents };
-        await change(scope, state, { cancels: [cancel] }, idempotencyKey);
+        const request = personRequest(idempotencyKey, 'cancel', taskId, version, reason, dependents);
+        await change(scope, state, { cancels: [cancel] }, request);
         // With its dependents others may end, too: their workers learn it with the next heartbeat.
         await publishCancel(jobId, taskId);
         return boards.task(jobId, taskId);
       }),
 
-    reopenTask: (scope, jobId, taskId, { version, reason, action }, idempotencyKey) =>
-      onTask(scope, jobId, taskId, async ({ state, task }) => {
+    reopenTask: async (scope, jobId, taskId, { version, reason, action }, idempotencyKey) =>
+      told(boards, await open(scope, jobId, taskId), async ({ state, task }) => {
         if (action === 'reopen') refuseLead(task, action);
         // Before and after: a crash between the two leaves a job that is looked after, and a sweep in between takes an
         // ended one off the list.
         await boards.index.addLive(jobId);
         const reopens = [{ taskId, version, reason: reason ?? `${action} by a person` }];
-        const { startedDependents } = await change(scope, state, { reopens }, idempotencyKey);
+        const request = personRequest(idempotencyKey, action, taskId, version, reason);
+        const { startedDependents } = await change(scope, state, { reopens }, request);
         await boards.index.addLive(jobId);
-        return { ...(await boards.task(jobId, taskId)), startedDependents };
+        return { ...(await changed(jobId, taskId)), startedDependents };
       }),
 
     async listAttempts(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {

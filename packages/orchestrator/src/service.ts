@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type {
   AddTasksAnswer,
+  ApprovePlanBody,
   Artifact,
   ArtifactList,
   ArtifactListQuery,
@@ -9,6 +10,7 @@ import type {
   BlockBody,
   BoardEvent,
   CancelTaskBody,
+  ChangedTask,
   ClaimAnswer,
   ClaimBody,
   EditBody,
@@ -22,9 +24,12 @@ import type {
   JobBody,
   JobList,
   JobResult,
+  MessageAnswer,
+  MessageBody,
   NewTask,
   NoteBody,
   Ready,
+  RejectPlanBody,
   ReleaseBody,
   ReopenAnswer,
   ReopenBody,
@@ -94,17 +99,18 @@ export interface TaskDecision {
 
 /**
  * What people do with tasks. Each change names the version that they saw (`stale_version` with what changed since);
- * `forbidden` for task 0, which they may only read and retry. An Idempotency-Key makes a repeat harmless.
+ * `forbidden` for task 0, which they may only read and retry. An Idempotency-Key makes a repeat harmless; used for
+ * another call or with another body on the same board it is `idempotency_mismatch`.
  */
 export interface PersonCalls {
-  editTask(scope: Scope, jobId: string, taskId: string, body: EditBody): Promise<Task>;
+  editTask(scope: Scope, jobId: string, taskId: string, body: EditBody): Promise<ChangedTask>;
   decideTask(
     scope: Scope,
     jobId: string,
     taskId: string,
     decision: TaskDecision,
     idempotencyKey?: string,
-  ): Promise<Task>;
+  ): Promise<ChangedTask>;
   cancelTask(
     scope: Scope,
     jobId: string,
@@ -132,6 +138,27 @@ export interface PersonCalls {
   explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
 }
 
+/** How people steer a running job. An Idempotency-Key makes a repeat harmless. */
+export interface SteerCalls {
+  /**
+   * A word to the agent of a task, or to the lead; stored when it is answered. What waits for a task that ends goes to
+   * the lead. Errors: `terminal`, `not_found`, `invalid_argument` (no lead), `limit_exceeded` (too many wait).
+   */
+  sendMessage(
+    scope: Scope,
+    jobId: string,
+    body: MessageBody,
+    idempotencyKey?: string,
+  ): Promise<MessageAnswer>;
+  /**
+   * Approves the plan that waits: its tasks are added and may start. Errors: `stale_version` (another plan than the one
+   * seen), `invalid_transition` (none waits), `terminal`, those of adds.
+   */
+  approvePlan(scope: Scope, jobId: string, body: ApprovePlanBody, idempotencyKey?: string): Promise<Job>;
+  /** Rejects it: the lead plans again with the text; without a lead the job is cancelled. Errors: as for approve. */
+  rejectPlan(scope: Scope, jobId: string, body: RejectPlanBody, idempotencyKey?: string): Promise<Job>;
+}
+
 /** Files of a job: stored whole, shown under their path once the submit of their task was accepted. */
 export interface ArtifactCalls {
   /** A page of what shows under a path, in the order in which it came to. */
@@ -150,11 +177,11 @@ export interface OpenArtifact {
  * Everything that the HTTP API can ask of the orchestrator. Each method throws CrewboardError with a code of
  * DESIGN section 4; bodies are already parsed by their contracts schema. A task ID of another shape is `not_found`.
  */
-export interface Service extends ClaimCalls, HolderCalls, PersonCalls, JobCalls, ArtifactCalls {
+export interface Service extends ClaimCalls, HolderCalls, PersonCalls, JobCalls, SteerCalls, ArtifactCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;
-  cancelJob(scope: Scope, jobId: string, reason?: string): Promise<Job>;
+  cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job>;
   listTasks(scope: Scope, jobId: string, query: TaskListQuery): Promise<TaskList>;
   getTask(scope: Scope, jobId: string, taskId: string): Promise<Task>;
   addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string): Promise<AddTasksAnswer>;

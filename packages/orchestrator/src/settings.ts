@@ -1,4 +1,5 @@
 import { delimiter, resolve } from 'node:path';
+import type { PriceFile } from '@crewboard/agent';
 import { type CommandsMode, CrewboardError, type Environment, type NewTask } from '@crewboard/contracts';
 
 /** Where model calls of a job go; fixed at its submission. */
@@ -36,19 +37,22 @@ export interface Settings {
   /** How this process runs commands, or lets others run them. */
   commands: CommandsMode;
   providers: Partial<Record<Provider, ProviderAccess>>;
+  /** Prices that stand before the published ones. */
+  prices: PriceFile;
 }
 
 const ANTHROPIC_URL = 'https://api.anthropic.com';
 const SWEEP_INTERVAL_MS = 500;
 
 /**
- * Settings of a process from its parsed environment; relative folders are taken from `cwd`. `commands` is how it runs
+ * Settings of a process from its parsed environment and price file; relative folders are taken from `cwd`. `commands` is how it runs
  * them: what is possible on the machine was found out before.
  */
 export function settingsFrom(
   environment: Environment,
   cwd: string,
   commands: CommandsMode = 'off',
+  prices: PriceFile = {},
 ): Settings {
   const { ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL, CREWBOARD_SIMULATED_MODEL_URL } = environment;
   const providers: Settings['providers'] = {};
@@ -83,6 +87,7 @@ export function settingsFrom(
     dataDir: resolve(cwd, environment.CREWBOARD_DATA_DIR),
     commands,
     providers,
+    prices,
   };
 }
 

@@ -33,13 +33,6 @@ function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void 
  * (`invalid_argument`), acceptance without evidence (`evidence_required`). That artifacts exist is the board's to say.
  */
 export function refuseUnfitSubmission(task: Task, evidence: readonly Evidence[]): void {
-  if (evidence.some(({ kind, ref }) => kind === 'check' || (kind === 'artifact' && ref === undefined))) {
-    throw new CrewboardError(
-      'invalid_argument',
-      'evidence is a statement with its text, or an artifact with its ref; checks are run by the harness.',
-      { example: { evidence: [{ kind: 'artifact', ref: 'a ref or path of write_artifact' }] } },
-    );
-  }
   refuseMissingEvidence(task, evidence);
 }
 

@@ -17,11 +17,14 @@ import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
+import { modelsOf, modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { checkWorkspace } from './workspace-root.ts';
 
 const READ_ONLY_TOOLS: WorkToolName[] = ['list_files', 'read_file', 'search_files'];
+/** Tasks that a job's body may bring; more can be added once it runs. */
+const TASKS_MOST = 100_000;
 /** How long a repeat waits for the first request of its Idempotency-Key; past it the first one has crashed. */
 const REPEAT_WAIT_MS = 90_000;
 const REPEAT_POLL_MS = 50;
@@ -49,10 +52,14 @@ function limitsOf(body: JobBody): JobLimits {
     if (value !== undefined) Object.assign(limits, { [name]: value });
   }
   const tasks = body.tasks?.length ?? 0;
-  if (tasks > limits.maxTasks) {
+  const most = Math.min(limits.maxTasks, TASKS_MOST);
+  if (tasks > most) {
+    const bound =
+      most === TASKS_MOST ? `a job may bring ${TASKS_MOST}` : `limits.maxTasks is ${limits.maxTasks}`;
     throw new CrewboardError(
       'limit_exceeded',
-      `the job has ${tasks} tasks and limits.maxTasks is ${limits.maxTasks}. Nothing was changed. Raise it or send fewer.`,
+      `the job has ${tasks} tasks and ${bound}. Nothing was changed. ${most === TASKS_MOST ? 'Add the others later.' : 'Raise it or send fewer.'}`,
+      { tasks, most },
     );
   }
   return limits;
@@ -103,6 +110,14 @@ async function specOf(
     );
   }
   await checkRules.refuseUnfitTasks(body.tasks ?? [], { workspace });
+  const models = {
+    lead: body.models?.lead ?? settings.models.lead,
+    worker: body.models?.worker ?? settings.models.worker,
+  };
+  refuseUnpriced(pricesOf(provider ?? 'anthropic', settings.prices), [
+    ...(body.goal === undefined ? [] : modelsOfJob({ goal: body.goal, models }, limits)),
+    ...modelsOf(body.tasks ?? [], models.worker, limits),
+  ]);
   return {
     v: 1,
     id: jobId,
@@ -110,16 +125,14 @@ async function specOf(
     title: titleOf(body),
     ...(body.goal === undefined ? {} : { goal: body.goal }),
     ...(workspace === undefined ? {} : { workspace }),
-    models: {
-      lead: body.models?.lead ?? settings.models.lead,
-      worker: body.models?.worker ?? settings.models.worker,
-    },
+    models,
     limits,
     allowParallelInProgress: body.allowParallelInProgress ?? true,
     tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
     // A job that is all for people and programs outside calls none.
     provider: provider ?? 'anthropic',
     ...(body.outputSchema === undefined ? {} : { outputSchema: body.outputSchema }),
+    ...(body.plan?.approve ? { plan: { approve: true } } : {}),
     ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
     createdBy: scope.caller,
   };
@@ -142,6 +155,7 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
       coalesceMs: settings.coalesceMs,
       hold: body.hold === true,
       fill: token,
+      approvePlan: spec.plan?.approve === true,
       ...lead,
     });
     if (body.tasks !== undefined) {
@@ -211,9 +225,10 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
 }
 
 /** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, { goal, tasks, hold }: JobBody): SubmitAnswer {
+function answerFor(jobId: string, { goal, tasks, hold, plan }: JobBody): SubmitAnswer {
   if (hold) return { id: jobId, status: 'accepting', links: linksOf(jobId) };
-  const status = goal !== undefined && tasks === undefined ? 'planning' : 'running';
+  const plans = goal !== undefined && (tasks === undefined || plan?.approve === true);
+  const status = plans ? 'planning' : plan?.approve ? 'awaiting_approval' : 'running';
   return { id: jobId, status, links: linksOf(jobId) };
 }
 

@@ -11,6 +11,11 @@ const EVENTS_LOOKED_AT = 20;
 const because = (text: string | undefined) =>
   text === undefined || text.trim() === '' ? '' : `: ${shownLine(text, QUOTED_MOST)}`;
 
+/** A number of tasks in words. */
+export function tasksText(count: number): string {
+  return count === 1 ? '1 task' : `${count} tasks`;
+}
+
 /** A task as one line names it. */
 export function nameOf(task: Task): string {
   return task.number === 0 ? 'the lead' : `#${task.number} "${shownLine(task.title, TITLE_MOST)}"`;
@@ -71,7 +76,8 @@ export function taskState(boards: Boards, isServed: IsServed) {
     if (!(await isServed(spec.provider))) {
       return `is ready, but no worker that can reach its model is running (provider: no worker); start one with \`crewboard worker\``;
     }
-    return `is ready and waits for a free place (${counts.in_progress} tasks in progress, at most ${spec.limits.maxParallel} by agents at once)`;
+    const atOnce = spec.allowParallelInProgress ? spec.limits.maxParallel : 1;
+    return `is ready and waits for a free place (${tasksText(counts.in_progress)} in progress, at most ${atOnce} by agents at once)`;
   }
 
   /** What stands in the way of a pending task that waits for no other one. */

@@ -32,10 +32,24 @@ export function createWhy(boards: Boards, isServed: IsServed) {
     return { text: `waits for ${nameOf(between)}: ${nameOf(root)} ${said}`, tasks };
   }
 
+  /** Of a ready task whose job runs one at a time: the one that runs. */
+  async function behindTheOne(
+    state: JobState,
+    task: Task,
+  ): Promise<{ text: string; tasks: Task[] } | undefined> {
+    const isReady = task.readiness?.state === 'ready' && task.number > 0;
+    if (!isReady || state.spec.allowParallelInProgress) return undefined;
+    const { tasks } = await boards.page(state.spec.id, { status: 'in_progress', after: 0, limit: 1 });
+    const [running] = tasks;
+    if (running === undefined) return undefined;
+    const said = `${nameOf(running)}, which ${await stateOf(state, running)}`;
+    return { text: `waits for its turn: this job runs one task at a time, now ${said}`, tasks };
+  }
+
   return async (state: JobState, task: Task): Promise<Why> => {
     const found = isBehindOthers(task)
       ? await behind(state, task)
-      : { text: await stateOf(state, task), tasks: [] };
+      : ((await behindTheOne(state, task)) ?? { text: await stateOf(state, task), tasks: [] });
     const over =
       isEnded(state.status) && !isTerminal(task.status) ? `; the job has ended (${state.status})` : '';
     const named = [...new Map(found.tasks.map((each) => [each.id, each])).values()].slice(0, NAMED_MOST);

@@ -97,6 +97,11 @@ export function hasGivenTasks({ firstBoard, planned }: LeadView): boolean {
   return planned.size === 0 && tasks.length > 0 && !tasks.some(({ key }) => isOurs(key));
 }
 
+/** Proposes what is on the board already: the given tasks are the whole plan. */
+export function submitGiven(conversation: Conversation): Move {
+  return submitPlan(conversation, []);
+}
+
 /** Proposes the plan; a rejected one is proposed again, with the answer in view, but not for ever. */
 function submitPlan(conversation: Conversation, plan: readonly Op[]): Move {
   const rejected = callsOf(conversation, 'submit_plan').filter(isRejectedPlan);
@@ -111,7 +116,9 @@ function submitPlan(conversation: Conversation, plan: readonly Op[]): Move {
   const shown = plan.length <= TASKS_A_PLAN ? plan : wholePlan(pathsOf(pages.slice(0, TASKS_A_PLAN - 10)));
   const left = plan.length - shown.length;
   const text = [
-    'One task a file, then one that combines them.',
+    plan.length === 0
+      ? 'The tasks on the board are the plan.'
+      : 'One task a file, then one that combines them.',
     ...(left > 0 ? [`${left} more do not fit in one plan.`] : []),
     ...(answer === '' ? [] : [`I have no other plan than the one you answered with: ${answer}`]),
   ].join(' ');

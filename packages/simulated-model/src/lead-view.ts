@@ -92,9 +92,12 @@ function entriesIn(result: string): Listed[] {
   });
 }
 
+const DecisionSeen = z.looseObject({ decision: z.string().catch('') });
+
 /** True when people answered a proposed plan with a no. */
 export function isRejectedPlan({ name, isError, result }: Exchange): boolean {
-  return name === 'submit_plan' && (isError || /reject/i.test(result));
+  if (name !== 'submit_plan') return false;
+  return isError || parseAs(DecisionSeen, result)?.decision === 'rejected';
 }
 
 function plannedKeys(conversation: Conversation): Map<string, string | undefined> {

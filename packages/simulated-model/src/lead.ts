@@ -10,7 +10,7 @@ import {
   refusalsInARow,
 } from './conversation.ts';
 import { counted } from './counted.ts';
-import { COMBINE_KEY, COMBINE_LABEL, hasGivenTasks, planMove } from './lead-plan.ts';
+import { COMBINE_KEY, COMBINE_LABEL, hasGivenTasks, planMove, submitGiven } from './lead-plan.ts';
 import {
   type BoardAnswer,
   boardAnswer,
@@ -76,6 +76,8 @@ export function leadMove(conversation: Conversation): Move {
 
 /** What comes after the plan: each answer decides the next call. */
 function followMove(conversation: Conversation, view: LeadView, last: Exchange | undefined): Move {
+  // Nothing to add, but people approve first.
+  if (last?.isError && errorOf(last).code === 'plan_mode') return submitGiven(conversation);
   switch (last?.name) {
     case 'board_wait':
     case 'finish_job':

@@ -16,11 +16,14 @@ export interface AddPlan {
   names: Map<string, number>;
 }
 
-/** Keys of the batch that it depends on itself in a circle. */
-function hasInnerCycle(adds: readonly NewModelTask[]): boolean {
+/** Tasks of the batch whose references of one kind lead back to themselves. */
+function hasInnerCycle(
+  adds: readonly NewModelTask[],
+  referencesOf: (add: NewModelTask) => readonly Reference[],
+): boolean {
   const byKey = new Map(adds.flatMap((add) => (add.key === undefined ? [] : [[add.key, add] as const])));
   const above = (add: NewModelTask) =>
-    add.dependsOn.flatMap(({ on }) => ('key' in on ? (byKey.get(on.key) ?? []) : []));
+    referencesOf(add).flatMap((on) => ('key' in on ? (byKey.get(on.key) ?? []) : []));
   const reaches = (from: NewModelTask, to: NewModelTask, seen: Set<NewModelTask>): boolean =>
     above(from).some((next) => {
       if (next === to) return true;
@@ -37,7 +40,10 @@ export function refuseShape(call: Change): Answer | undefined {
   if (new Set(tasks).size < tasks.length) return refused('invalid_argument');
   const keys = call.adds.flatMap((add) => (add.key === undefined ? [] : [add.key]));
   if (new Set(keys).size < keys.length) return refused('duplicate_key');
-  return hasInnerCycle(call.adds) ? refused('dependency_cycle') : undefined;
+  const isCyclic =
+    hasInnerCycle(call.adds, ({ dependsOn }) => dependsOn.map(({ on }) => on)) ||
+    hasInnerCycle(call.adds, ({ replaces }) => (replaces === undefined ? [] : [replaces]));
+  return isCyclic ? refused('dependency_cycle') : undefined;
 }
 
 /** The task that a reference means: a key or task of the batch, then of the board. */
@@ -86,7 +92,7 @@ export function checkAdds(board: ModelBoard, adds: readonly NewModelTask[]): Ans
     entry.links = links;
     if (entry.add.replaces === undefined) continue;
     const replaces = numberOf(board, plan, entry.add.replaces);
-    if (replaces === undefined || replaces === entry.number) return refused('unknown_dependency');
+    if (replaces === undefined || replaces === 0) return refused('unknown_dependency');
     entry.replaces = replaces;
   }
   return plan;

@@ -16,13 +16,14 @@ import {
   settleDown,
   tellDependents,
 } from './follow.ts';
-import { changeRefusal, leadRefusal, refused } from './refusals.ts';
+import { changeRefusal, earlierAnswer, leadRefusal, nameOf, refused } from './refusals.ts';
 import { type ModelBoard, type ModelTask, newTask } from './state.ts';
 
 /** Adds what was checked; returns where each task of the batch stands. */
 export function applyAdds(board: ModelBoard, plan: AddPlan, hold: '' | 'proposal'): number[] {
   for (const { number, add, links, replaces } of plan.fresh) {
     const task = newTask(number, {
+      title: add.title,
       content: JSON.stringify(add),
       priority: add.priority,
       executor: add.executor,
@@ -54,14 +55,29 @@ function checkEdit(board: ModelBoard, plan: AddPlan, edit: Change['edits'][numbe
   if (edit.task === 0 && task !== undefined) return refused('invalid_transition');
   const refusal = changeRefusal(task, edit.version, false);
   if (refusal !== undefined || task === undefined) return refusal ?? refused('not_found');
-  const { replaces } = edit.patch;
-  if (replaces === edit.task || replaces === 0) return refused('unknown_dependency');
+  if (edit.patch.replaces === 0) return refused('unknown_dependency');
   if (edit.patch.dependsOn === undefined) return { edit };
   const isFree = task.status === 'blocked' || (task.status === 'pending' && task.hold !== 'proposal');
   if (!isFree) return refused('invalid_transition');
   const links = linksOf(board, plan, edit.patch.dependsOn);
   if (links === undefined) return refused('unknown_dependency');
   return links.some(({ on }) => on === edit.task) ? refused('dependency_cycle') : { edit, links };
+}
+
+/** Edits after which a task stands in its own place, over any number of others. */
+function replacesItself(board: ModelBoard, plan: AddPlan, edits: readonly CheckedEdit[]): boolean {
+  const places = new Map(board.tasks.map((task) => [task.number, task.replaces]));
+  for (const { number, replaces } of plan.fresh) places.set(number, replaces);
+  for (const { edit } of edits)
+    if (edit.patch.replaces !== undefined) places.set(edit.task, edit.patch.replaces);
+  return edits.some(({ edit }) => {
+    const seen = new Set<number>();
+    for (let at = edit.patch.replaces; at !== undefined && !seen.has(at); at = places.get(at)) {
+      if (at === edit.task) return true;
+      seen.add(at);
+    }
+    return false;
+  });
 }
 
 /** Edits that close a cycle over what the batch and the board make of the graph. */
@@ -90,13 +106,28 @@ function setDependencies(board: ModelBoard, task: ModelTask, links: readonly Lin
   for (const edge of old) if (!task.dependsOn.includes(edge)) restartSlices(board, edge.on);
 }
 
+/** True when the task is already what the edit would make of it. */
+function changesNothing(task: ModelTask, { edit, links }: CheckedEdit): boolean {
+  const { dependsOn: _, ...values } = edit.patch;
+  const before: Record<string, unknown> = { ...task };
+  const isSame = Object.entries(values).every(
+    ([name, value]) => value === undefined || value === before[name],
+  );
+  if (!isSame || links === undefined) return isSame;
+  const has = ({ on, condition }: Link) =>
+    task.dependsOn.some((edge) => edge.on === on && edge.condition === condition);
+  return links.length === task.dependsOn.length && links.every(has);
+}
+
 function applyEdit(board: ModelBoard, { edit, links }: CheckedEdit): void {
   const task = mustHave(board, edit.task);
-  const { priority, executor, maxAttempts, onLost, replaces }: Patch = edit.patch;
+  if (changesNothing(task, { edit, links })) return;
+  const { title, priority, executor, maxAttempts, onLost, replaces }: Patch = edit.patch;
   const wasUnreachable = task.status === 'pending' && readinessOf(task) === 'unreachable';
   const wasLost = task.onLost;
   reconsider(board, task, () => {
     if (links !== undefined) setDependencies(board, task, links);
+    task.title = title ?? task.title;
     task.priority = priority ?? task.priority;
     task.executor = executor ?? task.executor;
     task.maxAttempts = maxAttempts ?? task.maxAttempts;
@@ -122,7 +153,6 @@ function reopenJob(board: ModelBoard): void {
   lead.version += 1;
   lead.status = 'pending';
   lead.hold = 'news';
-  lead.owner = '';
   board.unread = false;
   log(board, 'task.reopened', lead);
 }
@@ -138,7 +168,6 @@ function reopenTask(board: ModelBoard, task: ModelTask): number[] {
   task.strikes = 0;
   task.sticky = false;
   task.hold = '';
-  task.owner = '';
   delete task.notBefore;
   delete task.failure;
   delete task.block;
@@ -175,7 +204,8 @@ function checkAll(board: ModelBoard, call: Change): Answer | { plan: AddPlan; ed
     const refusal = changeRefusal(task, version, true);
     if (refusal !== undefined) return refusal;
   }
-  return closesCycle(board, plan, edits) ? refused('dependency_cycle') : { plan, edits };
+  const isCyclic = closesCycle(board, plan, edits) || replacesItself(board, plan, edits);
+  return isCyclic ? refused('dependency_cycle') : { plan, edits };
 }
 
 /** A batch of changes by people or the lead, all or nothing. */
@@ -185,13 +215,9 @@ export function change(board: ModelBoard, call: Change): Answer {
   const token = leadRefusal(board, call.lead);
   if (token?.data === 'not_owner') return token;
   const content = JSON.stringify([call.adds, call.edits, call.cancels, call.reopens]);
-  // The lead's names and people's never meet.
-  const request =
-    call.request === undefined ? undefined : `${call.lead === undefined ? 'person' : 'lead'}/${call.request}`;
-  const earlier = board.answers.find((answer) => answer.request === request);
-  if (earlier !== undefined) {
-    return earlier.content === content ? { word: 'ok', data: earlier.data } : refused('idempotency_mismatch');
-  }
+  const name = nameOf(call);
+  const earlier = earlierAnswer(board, name, content);
+  if (earlier !== undefined) return 'word' in earlier ? earlier : { word: 'ok', data: earlier.data };
   if (token !== undefined) return token;
   const onlyReopens = call.adds.length + call.edits.length + call.cancels.length === 0;
   if (hasEnded(board) ? !onlyReopens : board.cancelling) return refused('terminal');
@@ -215,6 +241,6 @@ export function change(board: ModelBoard, call: Change): Answer {
     mustHave(board, number).version,
   ]);
   const data = { added, changed, started: started.sort() };
-  if (request !== undefined) board.answers.push({ request, content, data });
+  if (name !== undefined) board.answers.push({ request: name, content, data });
   return { word: 'ok', data };
 }

@@ -32,7 +32,7 @@ function claimRefusal(board: ModelBoard, task: ModelTask, call: Claim): Answer |
     unqueue(task, call);
     return refused('board_paused');
   }
-  if (task.status !== 'pending') return refused('not_ready');
+  if (task.status !== 'pending') return refused('invalid_transition');
   const readiness = readinessOf(task);
   // What was not dispatched has a delivery of its own to come.
   if (isBuiltIn(call.owner) && readiness === 'ready' && !task.queued) return { word: 'dropped' };
@@ -65,8 +65,10 @@ const shown = (task: ModelTask) => ({
 
 /** A new attempt: number, owner, claim, lease. */
 export function claim(board: ModelBoard, call: Claim): Answer {
-  const task = repeated(board, call) ?? (call.task === undefined ? nextFor(board) : taskOf(board, call.task));
+  const earlier = repeated(board, call);
+  const task = call.task === undefined ? (earlier ?? nextFor(board)) : taskOf(board, call.task);
   if (task === undefined) return call.task === undefined ? { word: 'none' } : refused('not_found');
+  if (earlier !== undefined && earlier !== task) return refused('idempotency_mismatch');
   if (isRepeat(task, call)) {
     return { word: 'already', data: shown(task) };
   }

@@ -68,7 +68,9 @@ function canonicalCall(board: ModelBoard, call: Call): string {
   if ('expected' in call) parts.push(call.expected === task?.attempts.length);
   if ('request' in call)
     parts.push(
-      call.do === 'claim' ? call.request === task?.claimRequest : task?.requests.includes(call.request ?? ''),
+      call.do === 'claim'
+        ? call.request === task?.claimRequest
+        : task?.requests.find(({ request }) => request === call.request)?.action,
     );
   return parts.join();
 }

@@ -33,7 +33,7 @@ describe('foldEvents', () => {
       status: 'completed',
       version: 3,
       attempt: 1,
-      owner: { kind: 'sub-agent', id: 'worker-2' },
+      owner: undefined,
       dependsOn: [],
       outcome: { kind: 'completed' },
     });

@@ -134,6 +134,7 @@ export function endAttempt(
 ): void {
   const attempt = task.attempts.at(-1);
   if (attempt !== undefined) Object.assign(attempt, { outcome, ...(failure && { class: failure }) });
+  task.owner = '';
   delete task.claim;
   delete task.claimRequest;
   delete task.leaseEnd;
@@ -143,7 +144,6 @@ export function endAttempt(
 /** Back to pending. The lead goes straight to its queue unless it waits. */
 export function rest(board: ModelBoard, task: ModelTask): void {
   task.status = 'pending';
-  task.owner = '';
   if (task.number > 0) settleDown(board, task);
   else if (task.hold !== 'news' && (task.notBefore ?? 0) <= board.now) queueLead(board, task);
 }

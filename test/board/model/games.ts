@@ -124,7 +124,9 @@ function personMoves(task: number): Move[] {
     {
       name: `edit ${task}`,
       call: (state) =>
-        change({ edits: [{ task, version: versionOf(state, task), patch: { title: 'New' } }] }),
+        change({
+          edits: [{ task, version: versionOf(state, task), patch: { title: `Edit ${state.requests}` } }],
+        }),
     },
     {
       name: `cancel ${task}`,

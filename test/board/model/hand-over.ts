@@ -30,7 +30,7 @@ import {
   wake,
 } from './follow.ts';
 import { failReview, failTask, queueChecks } from './holder.ts';
-import { holderTask, isAnswer, OK, refused } from './refusals.ts';
+import { holderTask, isAnswer, OK, refused, remember } from './refusals.ts';
 import type { ModelBoard, ModelTask } from './state.ts';
 
 type Of<Name extends Call['do']> = Extract<Call, { do: Name }>;
@@ -185,7 +185,7 @@ export function finishJob(board: ModelBoard, call: Of<'finish'>): Answer {
     .map((number) => mustHave(board, number))
     .filter((task) => !isOver(task));
   for (const task of waived) cancelTask(board, task);
-  lead.requests.push(call.request);
+  remember(lead, call);
   endAttempt(lead, 'completed');
   lead.status = 'completed';
   log(board, 'task.completed', lead);

@@ -14,7 +14,7 @@ import {
   rest,
   wake,
 } from './follow.ts';
-import { holderTask, isAnswer, OK, refused } from './refusals.ts';
+import { holderTask, isAnswer, OK, refused, remember } from './refusals.ts';
 import { FAR, type ModelBoard, type ModelTask } from './state.ts';
 
 type Of<Name extends Call['do']> = Extract<Call, { do: Name }>;
@@ -47,7 +47,7 @@ export function heartbeat(board: ModelBoard, call: Of<'heartbeat'>): Answer {
 export function note(board: ModelBoard, call: Of<'note'>): Answer {
   const task = holderTask(board, call);
   if (isAnswer(task)) return silent(task);
-  task.requests.push(call.request);
+  remember(task, call);
   log(board, 'task.noted', task);
   return OK;
 }
@@ -65,7 +65,7 @@ export function journal(board: ModelBoard, call: Of<'journal'>): Answer {
 export function submit(board: ModelBoard, call: Of<'submit'>): Answer {
   const task = holderTask(board, call);
   if (isAnswer(task)) return task;
-  task.requests.push(call.request);
+  remember(task, call);
   endAttempt(task, 'completed');
   if (call.to === 'complete') {
     finish(board, task, 'completed', 'task.completed');
@@ -134,7 +134,7 @@ export function failReview(
 export function fail(board: ModelBoard, call: Of<'fail'>): Answer {
   const task = holderTask(board, call);
   if (isAnswer(task)) return silent(task);
-  task.requests.push(call.request);
+  remember(task, call);
   if (call.class === 'infra') task.strikes += 1;
   const isLast = call.class === 'infra' && task.strikes >= STRIKES;
   endAttempt(task, 'failed', call.class);
@@ -145,7 +145,7 @@ export function fail(board: ModelBoard, call: Of<'fail'>): Answer {
 export function release(board: ModelBoard, call: Of<'release'>): Answer {
   const task = holderTask(board, call);
   if (isAnswer(task)) return silent(task);
-  task.requests.push(call.request);
+  remember(task, call);
   task.strikes = 0;
   task.sticky = false;
   giveBack(board, task, 'released', 'none');
@@ -166,7 +166,7 @@ function giveBack(board: ModelBoard, task: ModelTask, outcome: 'released' | 'par
 export function park(board: ModelBoard, call: Of<'park'>): Answer {
   const task = holderTask(board, call);
   if (isAnswer(task)) return silent(task);
-  task.requests.push(call.request);
+  remember(task, call);
   if (call.strikes > 0 && !task.growth) {
     task.strikes += 1;
     if (task.strikes >= call.strikes) {
@@ -191,7 +191,7 @@ export function wait(board: ModelBoard, call: Of<'wait'>): Answer {
     return lead.word === 'already' ? { word: goesOn ? 'woken' : 'parked' } : lead;
   }
   if (!board.unread && isStill(board)) return { word: 'still' };
-  lead.requests.push(call.request);
+  remember(lead, call);
   lead.strikes = 0;
   lead.sticky = false;
   endAttempt(lead, 'parked');
@@ -216,13 +216,12 @@ export function block(board: ModelBoard, call: Of<'block'>): Answer {
     if (on === undefined || on.number === 0 || isOutside(on)) return refused('unknown_dependency');
     if (call.on === task.number || dependsOn(board, call.on, task.number)) return refused('dependency_cycle');
   }
-  task.requests.push(call.request);
+  remember(task, call);
   task.strikes = 0;
   task.sticky = false;
   endAttempt(task, 'blocked');
   if (call.on === undefined) {
     task.status = 'blocked';
-    task.owner = '';
     task.block = call.kind;
     news(board, false);
   } else {

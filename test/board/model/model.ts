@@ -14,6 +14,7 @@ export function submitted(settings: Settings, tasks: readonly NewModelTask[]): M
   const board = emptyBoard(settings);
   if (settings.lead) {
     const given = {
+      title: 'A job',
       content: '',
       priority: 0,
       executor: 'agent' as const,

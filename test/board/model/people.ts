@@ -4,7 +4,16 @@ import { applyAdds } from './changes.ts';
 import { hasEnded, taskOf } from './derive.ts';
 import { conclude, finish, liftPauses, log, news, rest, settleDown } from './follow.ts';
 import { failReview, leaseEnd } from './holder.ts';
-import { changeRefusal, holderTask, isAnswer, leadRefusal, OK, refused } from './refusals.ts';
+import {
+  changeRefusal,
+  earlierAnswer,
+  holderTask,
+  isAnswer,
+  leadRefusal,
+  nameOf,
+  OK,
+  refused,
+} from './refusals.ts';
 import type { ModelBoard, ModelTask } from './state.ts';
 
 type Of<Name extends Call['do']> = Extract<Call, { do: Name }>;
@@ -33,11 +42,12 @@ export function propose(board: ModelBoard, call: Of<'propose'>): Answer {
 export function resolve(board: ModelBoard, call: Of<'resolve'>): Answer {
   const token = leadRefusal(board, call.lead);
   if (token?.data === 'not_owner') return token;
-  const task = taskOf(board, call.task);
-  if (task !== undefined && call.request !== undefined && task.requests.includes(call.request)) {
-    return { word: 'already', data: { version: task.version } };
-  }
+  const name = nameOf(call);
+  const content = JSON.stringify(['resolve', call.task, call.version, call.decision]);
+  const earlier = earlierAnswer(board, name, content);
+  if (earlier !== undefined) return 'word' in earlier ? earlier : { word: 'already', data: earlier.data };
   if (token !== undefined) return token;
+  const task = taskOf(board, call.task);
   if (hasEnded(board) || board.cancelling) return refused('terminal');
   const refusal = changeRefusal(task, call.version, false);
   if (refusal !== undefined || task === undefined) return refusal ?? refused('not_found');
@@ -45,8 +55,9 @@ export function resolve(board: ModelBoard, call: Of<'resolve'>): Answer {
   const isProposal = task.hold === 'proposal';
   const fits = call.decision === 'unblock' ? task.status === 'blocked' : isReview || isProposal;
   if (!fits) return refused('invalid_transition');
-  if (call.request !== undefined) task.requests.push(call.request);
   task.version += 1;
+  const data = { version: task.version };
+  if (name !== undefined) board.answers.push({ request: name, content, data });
   task.hold = '';
   if (isProposal) decideProposal(board, task, call.decision === 'approve');
   else if (call.decision === 'approve') finish(board, task, 'completed', 'task.completed');
@@ -54,7 +65,7 @@ export function resolve(board: ModelBoard, call: Of<'resolve'>): Answer {
   // What is pending now gives a job that stood still something to go on with.
   if (task.status === 'pending') liftPauses(board, 'stall');
   conclude(board);
-  return { word: 'ok', data: { version: task.version } };
+  return { word: 'ok', data };
 }
 
 function decideProposal(board: ModelBoard, task: ModelTask, accepted: boolean): void {

@@ -12,6 +12,8 @@ export const refused = (code: ErrorCode): Answer => ({ word: 'refused', data: co
 export const OK: Answer = { word: 'ok' };
 
 interface HolderCall {
+  /** With a request ID it is part of the call's name. */
+  do?: string;
   task: number;
   claim: number;
   request?: string;
@@ -23,7 +25,9 @@ export function holderTask(board: ModelBoard, call: HolderCall): Answer | ModelT
   const task = taskOf(board, call.task);
   if (task === undefined) return refused('not_found');
   if (!task.attempts.some((attempt) => attempt.claim === call.claim)) return refused('not_owner');
-  if (call.request !== undefined && task.requests.includes(call.request)) {
+  const earlier = task.requests.find(({ request }) => request === call.request);
+  if (earlier !== undefined) {
+    if (earlier.action !== call.do) return refused('idempotency_mismatch');
     return { word: 'already', data: { version: task.version } };
   }
   if (task.claim !== call.claim) return refused('lease_lost');
@@ -33,6 +37,28 @@ export function holderTask(board: ModelBoard, call: HolderCall): Answer | ModelT
 }
 
 export const isAnswer = (value: Answer | ModelTask): value is Answer => 'word' in value;
+
+/** Remembers a holder's call as carried out. */
+export function remember(task: ModelTask, call: { do: string; request: string }): void {
+  task.requests.push({ request: call.request, action: call.do });
+}
+
+/**
+ * What was answered to a person's or the lead's call of this name; a refusal when it was another call, undefined when
+ * there was none. The lead's names and people's never meet.
+ */
+export function earlierAnswer(board: ModelBoard, name: string | undefined, content: string) {
+  const earlier = name === undefined ? undefined : board.answers.find(({ request }) => request === name);
+  if (earlier === undefined) return undefined;
+  return earlier.content === content ? { data: earlier.data } : refused('idempotency_mismatch');
+}
+
+/** The name of a call by a person or, with its claim, the lead. */
+export function nameOf(call: { lead?: number; request?: string }): string | undefined {
+  return call.request === undefined
+    ? undefined
+    : `${call.lead === undefined ? 'person' : 'lead'}/${call.request}`;
+}
 
 /** What stands against a change at a version that somebody saw; `terminal` is what reopen and retry need. */
 export function changeRefusal(

@@ -95,7 +95,7 @@ async function perform(bench: Bench, call: Call): Promise<Answer> {
     case 'cancelJob':
       return { word: (await boards.cancelJob(jobId, 'user:ann', 'enough')) ? 'ok' : 'already' };
     case 'sweep':
-      await boards.sweep(jobId, { intervalMs: 0, leaseMs: FAR, strikes: STRIKES, staleMs: FAR });
+      await boards.sweep(jobId, { intervalMs: 0, leaseMs: FAR, strikes: STRIKES, staleMs: FAR, gapMs: FAR });
       return { word: 'ok' };
     case 'carryOut':
       await boards.carryOut(jobId, { kind: call.kind, taskId: idOf(bench, call.task) });
@@ -137,7 +137,12 @@ async function change(bench: Bench, call: Change): Promise<Answer> {
     ...(call.lead === undefined
       ? call.request === undefined
         ? {}
-        : { idempotencyKey: call.request }
+        : {
+            request: {
+              key: call.request,
+              content: JSON.stringify([call.adds, call.edits, call.cancels, call.reopens]),
+            },
+          }
       : { lead: { token: bench.names.claims[call.lead - 1] ?? '', requestId: call.request ?? '' } }),
   });
   for (const { taskId, number } of planned.added) remember(bench.names, number, taskId);
@@ -206,8 +211,11 @@ async function decide(
     decision: call.decision,
     text: 'text',
     by: call.lead === undefined ? ANN : LEAD,
-    ...(call.lead === undefined ? {} : { lead: { token: names.claims[call.lead - 1] ?? '' } }),
-    ...(call.request === undefined ? {} : { requestId: call.request }),
+    ...(call.lead === undefined
+      ? call.request === undefined
+        ? {}
+        : { request: { key: call.request, content: JSON.stringify(call) } }
+      : { lead: { token: names.claims[call.lead - 1] ?? '', requestId: call.request ?? '' } }),
   });
   return { word: already ? 'already' : 'ok', data: { version } };
 }

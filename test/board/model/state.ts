@@ -34,6 +34,7 @@ export interface ModelAttempt {
 export interface ModelTask {
   number: number;
   key?: string;
+  title: string;
   content: string;
   version: number;
   status: TaskStatus;
@@ -71,7 +72,7 @@ export interface ModelTask {
   openTools: number;
   /** The next attempt begins its conversation anew. */
   fresh: boolean;
-  requests: string[];
+  requests: { request: string; action: string }[];
   failure?: FailureClass;
   block?: BlockKind;
 }
@@ -159,7 +160,9 @@ export function emptyBoard(settings: Settings): ModelBoard {
 /** A task as it is when added. */
 export function newTask(
   number: number,
-  given: Pick<ModelTask, 'content' | 'priority' | 'executor' | 'onLost' | 'maxAttempts'> & { key?: string },
+  given: Pick<ModelTask, 'title' | 'content' | 'priority' | 'executor' | 'onLost' | 'maxAttempts'> & {
+    key?: string;
+  },
 ): ModelTask {
   return {
     ...given,

@@ -109,6 +109,13 @@ for (const [mode, describeMode] of modes) {
       expect(await processesOf(sleep)).toEqual([]);
     });
 
+    it('takes also what is just leaving it, in the moment of its end', async () => {
+      await using ws = await workspace();
+      const sleep = uniqueSleep();
+      for (let i = 0; i < 20; i++) await ws.run(`setsid setsid ${sleep} & setsid ${sleep} &`);
+      expect(await processesOf(sleep)).toEqual([]);
+    });
+
     it('rejects with the reason of an abort once its whole tree is gone', async () => {
       await using ws = await workspace();
       const sleep = uniqueSleep();

@@ -41,13 +41,13 @@ export async function makeCommandWorkspace(
   };
 }
 
-/** The processes of this machine whose command line has `words`. */
+/** The processes of this machine that run just `words`: not the shells in whose command these stand. */
 export async function processesOf(words: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const found = await Promise.all(
     pids.map(async (pid) => {
       const line = await readFile(`/proc/${pid}/cmdline`, 'latin1').catch(() => '');
-      return line.replaceAll('\0', ' ').includes(words) ? pid : undefined;
+      return line.replaceAll('\0', ' ').trimEnd() === words ? pid : undefined;
     }),
   );
   return found.filter((pid) => pid !== undefined);

@@ -47,11 +47,12 @@ export function jobRoutes(service: Service): Route[] {
       summary: 'Cancel a job',
       access: 'submit',
       params: JobPath,
+      headers: IdempotencyHeaders,
       body: CancelBody.optional(),
       example: { reason: 'No longer needed' },
       answer: Job,
-      handler: async ({ params, body }, caller) =>
-        json(await service.cancelJob(caller, params.id, body?.reason)),
+      handler: async ({ params, body, headers }, caller) =>
+        json(await service.cancelJob(caller, params.id, body?.reason, headers['idempotency-key'])),
     }),
   ];
 }

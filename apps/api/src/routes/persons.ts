@@ -3,6 +3,7 @@ import {
   AttemptList,
   AttemptListQuery,
   CancelTaskBody,
+  ChangedTask,
   EditBody,
   RejectBody,
   ReopenAnswer,
@@ -29,7 +30,7 @@ function editRoute(service: Service): Route {
     params: TaskPath,
     body: EditBody,
     example: { version: 1, title: 'Summarise README.md in one page' },
-    answer: Task,
+    answer: ChangedTask,
     handler: async ({ params, body }, caller) =>
       json(await service.editTask(caller, params.id, params.taskId, body)),
   });
@@ -54,7 +55,7 @@ function decisionRoute<Body>(
     headers: IdempotencyHeaders,
     body,
     example,
-    answer: Task,
+    answer: ChangedTask,
     handler: async ({ params, headers, body: given }, caller) => {
       const made = { ...toDecision(given), decision };
       const key = headers['idempotency-key'];

@@ -27,7 +27,7 @@ else
     local T = load_task(B[LEAD])
     if not is_terminal(T[CODE]) then cancel_task(B, B[LEAD], T, reason, by) end
   end
-  end_job(B, cancelled_status(B), reason, by)
+  end_job(B, B[WINDING_UP] == FAILS and 'failed' or cancelled_status(B), reason, by)
 end
 save_board(B)
 return { 'ok', left }

@@ -6,8 +6,8 @@ local refused = refuse_board(B)
 if refused then return refused end
 local noted = redis.call('HGET', slicesKey, 'cascade:' .. id)
 if not noted then return { 'ok' } end
-local note = cjson.decode(noted)
-local rest = not is_ended(B) and cascade_from(B, id, note.start, note.reason, note.by) or nil
+local isJson, note = pcall(cjson.decode, noted)
+local rest = isJson and not is_ended(B) and cascade_from(B, id, note.start, note.reason, note.by) or nil
 if rest then
   cascade_on(B, id, rest, note.reason, note.by)
 else

@@ -5,7 +5,7 @@
 -- delivery was for another attempt (its place in the window is freed).
 local id, owner, secret, requestId = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local leaseMs, expected = tonumber(ARGV[5]), ARGV[6]
-local kind = owner:match('^([^:]+):')
+local kind, held = owner:match('^([^:]+):'), nil
 
 -- A refused delivery has spent its queue job: back to ready, so that the next dispatch takes the task up. The lead
 -- stays queued, and a resume queues it again.
@@ -17,16 +17,20 @@ local function unqueue(B, id, T, builtIn)
 end
 if requestId ~= '' and kind ~= 'sub-agent' and kind ~= 'lead' then
   -- Repeated: the task that this very request got, if it still holds it.
-  id = redis.call('HGET', repeatsKey, 'claim:' .. owner .. '/' .. requestId) or id
+  held = redis.call('HGET', repeatsKey, 'claim:' .. owner .. '/' .. requestId)
+  if id == '' then id = held or '' end
 end
-if id == '' then
+local isNext = id == ''
+if isNext then
   id = redis.call('ZRANGEBYSCORE', indexKey, int(READY_OUTSIDE * BAND), '(' .. int(REJECTED * BAND), 'LIMIT', 0, 1)[1]
 end
 local B, T = load(id or '')
 local refused = refuse_board(B)
 if refused then return refused end
-if not id then return { 'none' } end
+if not id or (isNext and B[PLAN] > 0) then return { 'none' } end
 if not T then return refuse('not_found', id, nil, { what = 'task' }) end
+-- A task that was named is never answered by another one.
+if held and held ~= id then return refuse('request_mismatch', id, T) end
 
 if T[TOKEN] ~= '' and requestId ~= '' and T[CLAIM_REQUEST] == requestId and T[OWNER] == owner then
   return { 'already', T[TOKEN], redis.call('ZSCORE', leaseKey, id) or '', row(B, id, T, true), B[JOB_VERSION] }
@@ -48,9 +52,12 @@ if is_paused(B) then
   unqueue(B, id, T, builtIn)
   return refuse('board_paused', id, T, { pauses = B[PAUSES] })
 end
+if awaits_approval(B, T) then return refuse('not_ready', id, T, { awaits = 'approval' }) end
 -- A built-in claim is for what was dispatched; a ready task that is not has a queue job of its own to come.
 if builtIn and is_ready(T[CODE]) and T[CODE] ~= QUEUED then return { 'dropped' } end
 local due = T[CODE] == SCHEDULED and T[NOT_BEFORE] <= now()
+-- These wait for somebody's word, not for their time.
+if T[CODE] == BLOCKED or T[CODE] == IN_REVIEW then return refuse('invalid_transition', id, T) end
 if not is_ready(T[CODE]) and not due then return refuse('not_ready', id, T) end
 if T[NUMBER] > 0 and B[ALLOW_PARALLEL] == 0 and B[COUNTS + IN_PROGRESS] > 0 then
   unqueue(B, id, T, builtIn)

@@ -1,11 +1,11 @@
 -- A holder's artifact, whose content is in the store: it belongs to the attempt, and shows nowhere before an accepted
 -- submit takes it up. The same path again in one conversation replaces.
--- ARGV: 1 task ID, 2 token, 3 requestId, 4 ref (of task, path and content), 5 path, 6 bytes, 7 sha256, 8 content type,
+-- ARGV: 1 task ID, 2 token, 3 name of the call (lib/holder.lua), 4 ref (of task, path and content), 5 path, 6 bytes, 7 sha256, 8 content type,
 --       9 an output that is kept whole 0|1
 -- Returns 'ok' | 'already' and the record.
-local id, token, requestId, ref, path = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local id, token, name, ref, path = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local B, T = load(id)
-local refused = refuse_holder(B, id, T, token, requestId)
+local refused = refuse_holder(B, id, T, token, name)
 local A = load_artifact(ref)
 local new = { path, tonumber(ARGV[6]), ARGV[7], ARGV[8], id, T and T[ATTEMPT] or 0, now(), tonumber(ARGV[9]), 0, 0 }
 -- It may have been replaced since: what was answered then is answered again.
@@ -26,5 +26,5 @@ if not A then
   redis.call('HINCRBY', artifactsKey, 's:' .. A[ART_SHA], 1)
 end
 redis.call('HSET', artifactsKey, 't:' .. id, cmsgpack.pack(kept))
-remember(id, requestId)
+remember(id, name)
 return { 'ok', artifact_row(ref, A) }

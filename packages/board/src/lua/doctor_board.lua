@@ -40,18 +40,46 @@ for i, entry in ipairs(entries) do
   end
 end
 
+-- Can the outbox entry of this kind go on from what is noted of the slice?
+local function goes_on(kind, id, noted)
+  if not id or not readable(id) then return false end
+  if kind == 'settle' then return tonumber(noted) ~= nil end
+  if kind == 'lost' then return true end
+  local isJson, note = pcall(cjson.decode, noted)
+  return kind == 'cascade' and isJson and type(note) == 'table' and type(note.start) == 'number'
+    and type(note.reason) == 'string' and type(note.by) == 'string'
+end
+
 local slices = redis.call('HLEN', slicesKey)
-if B[SLICES] ~= slices then report('slices', '', B[SLICES], slices, set_field(SLICES, slices)) end
-if #entries < LOOK and slices < LOOK then
-  for _, field in ipairs(redis.call('HKEYS', slicesKey)) do
+if slices < LOOK then
+  local noted = redis.call('HGETALL', slicesKey)
+  for i = 1, #noted, 2 do
+    local field = noted[i]
     local kind, id = field:match('^(%l+):(t_%w+)$')
-    id = id or field:match('^t_%w+$')
-    if id and not isHandedOn[(kind or 'settle') .. ':' .. id] then
+    if not kind then kind, id = 'settle', field:match('^t_%w+$') end
+    if not goes_on(kind, id, noted[i + 1]) then
+      -- Counted as under way, it would keep the job from its end for ever.
+      slices = slices - 1
+      report('slices', id or '', 'a slice that nothing can go on with: ' .. field, 'none',
+        function() redis.call('HDEL', slicesKey, field) end)
+    elseif #entries < LOOK and not isHandedOn[kind .. ':' .. id] then
       report('slices', id, 'under way, but not in the outbox', 'in the outbox',
-        function() hand_on(kind or 'settle', id, 0, 0) end)
+        function() hand_on(kind, id, 0, 0) end)
     end
   end
 end
+if B[SLICES] ~= slices then report('slices', '', B[SLICES], slices, set_field(SLICES, slices)) end
+
+-- Messages that wait: at most a few hundred, and each in one list.
+local waiting, leads = 0, 0
+for _, field in ipairs(redis.call('HKEYS', messagesKey)) do
+  local id = field:match('^to:(.+)$')
+  local length = id and redis.call('HSTRLEN', messagesKey, field) / MESSAGE_ID or 0
+  waiting = waiting + length
+  if id == B[LEAD] then leads = length end
+end
+if B[MESSAGES] ~= waiting then report('messages', '', B[MESSAGES], waiting, set_field(MESSAGES, waiting)) end
+if B[LEAD_MESSAGES] ~= leads then report('messages', '', B[LEAD_MESSAGES] .. " for the lead", leads, set_field(LEAD_MESSAGES, leads)) end
 
 local lead = {}
 if redis.call('HEXISTS', jobKey, 'spec') == 0 then report('job', '', 'no settings', 'the job as submitted') end

@@ -1,5 +1,6 @@
 -- Changes the limits of a job at the version that the caller saw.
--- ARGV: 1 by, 2 version, 3 the job's JSON with the new limits, 4 data of the event, JSON
+-- ARGV: 1 by, 2 version, 3 the job's JSON with the new limits, 4 data of the event, JSON,
+--       5 budget in nano-USD, 6 in tokens (0: none), 7 onLimit 0 pause | 1 finish | 2 fail
 -- Returns 'ok' and the new version.
 local B = load_board()
 local refused = refuse_board(B)
@@ -15,12 +16,13 @@ B[JOB_ATTEMPTS], B[MAX_FAILURES] = limits.maxAttempts, limits.maxFailures or 0
 B[JOB_TIMEOUT] = limits.jobTimeoutMs or 0
 redis.call('HSET', jobKey, 'spec', ARGV[3])
 emit('job.edited', '', nil, ARGV[1], ARGV[4])
+change_caps(B, tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[1])
 if B[STATUS] ~= 'accepting' and not is_paused(B) then
   -- A board of an older version has no clock yet.
   start_clock(B)
   local lead = B[LEAD] ~= '' and load_task(B[LEAD])
   -- More runs for a lead that has used its up, and has unread news.
-  if lead and lead[HOLD] == 'news' and is_after(B[NEWS], B[CURSOR]) then news(B, B[NEWS], is_still(B)) end
+  if lead and lead[HOLD] == 'news' and is_unread(B) then wake_lead(B, is_still(B)) end
   dispatch(B)
 end
 save_board(B)

@@ -1,17 +1,17 @@
 -- The lead ends the job: refused while tasks are open or news is unread, unless the open ones are waived.
--- ARGV: 1 token, 2 requestId, 3 result JSON, 4 waived: JSON [[task ID, reason], ...]
+-- ARGV: 1 token, 2 name of the call (lib/holder.lua), 3 result JSON, 4 waived: JSON [[task ID, reason], ...]
 -- Returns 'ok' | 'already' and the status; 'news' with the last news; 'open' with some open task IDs and their number.
-local token, requestId, waived = ARGV[1], ARGV[2], cjson.decode(ARGV[4])
+local token, name, waived = ARGV[1], ARGV[2], cjson.decode(ARGV[4])
 local B = load_board()
 local refused = refuse_board(B)
 if refused then return refused end
 if B[LEAD] == '' then return refuse('not_found', nil, nil, { what = 'task' }) end
 local id = B[LEAD]
 local T = load_task(id)
-refused = refuse_holder(B, id, T, token, requestId)
+refused = refuse_holder(B, id, T, token, name)
 if refused and refused[1] == 'already' then return { 'already', B[STATUS] } end
 if refused then return refused end
-if is_after(B[NEWS], B[CURSOR]) then return { 'news', B[NEWS] } end
+if is_unread(B) then return { 'news', B[NEWS] } end
 
 local isWaived, openCount = {}, total_of(B) - B[COUNTS + COMPLETED] - B[COUNTS + FAILED] - B[COUNTS + CANCELLED]
 for _, entry in ipairs(waived) do
@@ -41,14 +41,16 @@ for _, entry in ipairs(waived) do
     didWaive = true
   end
 end
-remember(id, requestId)
+remember(id, name)
 redis.call('HSET', jobKey, 'result', ARGV[3])
 end_attempt(id, T, 'completed', '', '')
 T[TASK_ENDED] = now()
 T[CODE] = COMPLETED
 emit('task.completed', id, T, by)
 save_task(id, T)
-local whole = not didWaive and failures_that_count(B) == 0
-end_job(B, whole and 'succeeded' or 'partial', didWaive and 'waived: some tasks were waived' or '', by)
+local isShort = B[WINDING_UP] > 0 and B[COUNTS + CANCELLED] > 0
+local whole = not didWaive and not isShort and failures_that_count(B) == 0
+local why = isShort and 'budget: the budget is used up' or didWaive and 'waived: some tasks were waived' or ''
+end_job(B, whole and 'succeeded' or 'partial', why, by)
 save_board(B)
 return { 'ok', B[STATUS] }

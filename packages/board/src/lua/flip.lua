@@ -15,9 +15,13 @@ if B[HOLD_OPEN] == 1 and ARGV[2] ~= '' then
   return { 'held' }
 end
 start_clock(B)
-B[STATUS] = B[LEAD] ~= '' and B[LAST_NUMBER] == 0 and 'planning' or 'running'
+B[STATUS] = B[LEAD] ~= '' and (B[LAST_NUMBER] == 0 or B[PLAN] == 1) and 'planning' or 'running'
 local event = emit('job.submitted', '', nil, by)
-emit('job.' .. B[STATUS], '', nil, by)
+if B[PLAN] == 2 then
+  propose_plan(B, by, B[LAST_NUMBER])
+else
+  emit('job.' .. B[STATUS], '', nil, by)
+end
 if B[LEAD] ~= '' then
   local T = load_task(B[LEAD])
   B[CURSOR] = event

@@ -1,7 +1,9 @@
 -- Appends one entry to a task's journal, fenced by token and expected length; usage of a reply is added in the same step.
 -- ARGV: 1 task ID, 2 token, 3 expected length, 4 entry ID, 5 entry JSON, 6 growth 0|1, 7 open tools +1|0|-1,
 --       8 fresh start 0|1, 9 usage: JSON [modelCalls, input, output, cacheRead, cacheWrite] or '',
---       10 the lead's new cursor (an event ID) or ''
+--       10 what the entry tells its model: '' or JSON {cursor: the lead's new cursor (an event ID),
+--          messages: [message ID, ...], turn: of the model call that will see it},
+--       11 ID of the call that the reply settles or '', 12 its nano-USD, 13 its tokens
 -- Returns 'ok' | 'already' and the length; 'conflict' with the length when the journal is not as expected.
 local id, token, expected = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local B, T = load(id)
@@ -22,18 +24,20 @@ if (growth == 1 and T[GROWTH] == 0) or open ~= T[OPEN_TOOLS] or (ARGV[8] == '1' 
   T[OPEN_TOOLS] = open
   save_task(id, T)
 end
-if ARGV[9] ~= '' then
-  local usage = cjson.decode(ARGV[9])
-  for _, field in ipairs({ id, '@', id .. ':' .. T[ATTEMPT] }) do
-    local packed = redis.call('HGET', usageKey, field)
-    local sum = packed and cmsgpack.unpack(packed) or { 0, 0, 0, 0, 0 }
-    for i = 1, 5 do sum[i] = sum[i] + usage[i] end
-    redis.call('HSET', usageKey, field, cmsgpack.pack(sum))
-  end
+local usage = ARGV[9] ~= '' and cjson.decode(ARGV[9]) or nil
+if ARGV[11] ~= '' then
+  -- Its usage is added with its money, so that a call settled before counts once.
+  settle_call(id, ARGV[11], SETTLED, tonumber(ARGV[12]), tonumber(ARGV[13]), usage)
+elseif usage then
+  add_usage(id, T[ATTEMPT], usage)
 end
-if ARGV[10] ~= '' and T[NUMBER] == 0 and is_after(ARGV[10], B[CURSOR]) then
-  B[CURSOR] = ARGV[10]
-  emit('message.delivered', id, T, T[OWNER], cjson.encode({ cursor = ARGV[10] }))
+if ARGV[10] ~= '' then
+  local told = cjson.decode(ARGV[10])
+  if told.cursor and T[NUMBER] == 0 and is_after(told.cursor, B[CURSOR]) then
+    B[CURSOR] = told.cursor
+    emit('message.delivered', id, T, T[OWNER], cjson.encode({ cursor = told.cursor }))
+  end
+  for _, message in ipairs(told.messages or {}) do deliver_message(B, id, T, message, told.turn) end
   save_board(B)
 end
 return { 'ok', length + 1 }

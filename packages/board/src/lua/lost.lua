@@ -6,7 +6,7 @@ local refused = refuse_board(B)
 if refused then return refused end
 if redis.call('HDEL', slicesKey, 'lost:' .. id) == 0 then return { 'ok' } end
 B[SLICES] = B[SLICES] - 1
-if T[CODE] == UNREACHABLE and not is_ended(B) then
+if T and T[CODE] == UNREACHABLE and not is_ended(B) then
   -- Edited to hold meanwhile: it is unreachable, and that is still to be said.
   if T[ON_LOST] == 1 then cancel_task(B, id, T, 'a dependency was lost', 'harness:board') else settle_down(B, id, T) end
 end

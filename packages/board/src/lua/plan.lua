@@ -2,7 +2,8 @@
 -- ARGV: 1 by, 2 lead token or '' (the lead's writes are fenced), 3 requestId or '', 4 hash of the call,
 --       5 graph version that the caller checked for cycles, or '' without edits of dependencies,
 --       6 headers JSON (lib/add.lua), 7 changes JSON {edits: [...] (lib/edit.lua),
---         cancels: [{id, version, reason, cascade}], reopens: [{id, version, reason}]},
+--         cancels: [{id, version, reason, cascade}], reopens: [{id, version, reason}],
+--         dryRun: only check, approve: version of the plan whose tasks these are},
 --       8 fill token while the board is accepting,
 --       then head and body of each header, then head and body of each edit
 -- Returns 'ok', IDs and numbers of the added in input order, how many are new, changed IDs and their versions,
@@ -30,6 +31,11 @@ if not refused or refused[2] == 'lease_lost' or refused[2] == 'terminal' then
 end
 if refused then return refused end
 if B[STATUS] == 'accepting' and B[FILL] ~= ARGV[8] then return refuse('overtaken') end
+if token ~= '' and B[PLAN] > 0 and not changes.dryRun then return refuse('plan_mode') end
+if changes.approve then
+  refused = refuse_decision(B, changes.approve)
+  if refused then return refused end
+end
 local onlyReopens = #headers == 0 and #edits == 0 and #cancels == 0
 if (is_ended(B) and not onlyReopens) or (B[CANCELLING] == 1 and not is_ended(B)) then
   return refuse('terminal', nil, nil, { job = B[STATUS] })
@@ -41,24 +47,26 @@ refused, plan = check_adds(B, headers)
 if refused then return refused end
 local links, movesGraph = {}, false
 for i, edit in ipairs(edits) do
-  refused, links[i] = check_edit(B, plan, edit, i - 1)
+  refused, links[i] = check_edit(B, plan, edit)
   if refused then return refused end
-  movesGraph = movesGraph or links[i] ~= nil
+  movesGraph = movesGraph or links[i] ~= nil or (edit.parent or '') ~= '' or (edit.replaces or '') ~= ''
 end
-for i, cancel in ipairs(cancels) do
+for _, cancel in ipairs(cancels) do
   local T = load_task(cancel.id)
-  refused = T and T[NUMBER] == 0 and refuse('invalid_transition', cancel.id, T, { index = i - 1 })
-    or refuse_change(B, cancel.id, T, cancel.version, false, { index = i - 1, what = 'task' })
+  refused = T and T[NUMBER] == 0 and refuse('invalid_transition', cancel.id, T)
+    or refuse_change(B, cancel.id, T, cancel.version, false, { taskId = cancel.id, what = 'task' })
   if refused then return refused end
 end
-for i, reopen in ipairs(reopens) do
+for _, reopen in ipairs(reopens) do
   local T = load_task(reopen.id)
-  refused = refuse_change(B, reopen.id, T, reopen.version, true, { index = i - 1, what = 'task' })
-  if not refused and T[CODE] == REJECTED then refused = refuse('invalid_transition', reopen.id, T, { index = i - 1 }) end
+  refused = refuse_change(B, reopen.id, T, reopen.version, true, { taskId = reopen.id, what = 'task' })
+  if not refused and T[CODE] == REJECTED then refused = refuse('invalid_transition', reopen.id, T) end
   if refused then return refused end
 end
 if movesGraph and graph ~= int(B[GRAPH]) then return { 'graph' } end
+if changes.dryRun then return { 'ok', plan.standing, {}, #plan.fresh, {}, {}, {} } end
 
+if changes.approve then approve_plan(B, by, plan.standing) end
 apply_adds(B, plan, by, TEXTS)
 for i, edit in ipairs(edits) do
   local at = TEXTS + 2 * (#headers + i)

@@ -1,19 +1,20 @@
 -- A holder gives the task back without failing: at once (release), later (park until a time), or on news (the lead).
--- ARGV: 1 task ID, 2 token, 3 requestId, 4 outcome "released"|"parked", 5 delayMs, 6 hold '' | 'news', 7 reason,
+-- ARGV: 1 task ID, 2 token, 3 name of the call (lib/holder.lua), 4 outcome "released"|"parked", 5 delayMs,
+--       6 hold '' | 'news', 7 reason,
 --       8 strikes at which the task fails when this is one (failing model calls without growth), 0: an end
 --       without failing, -1: neither, the strikes stay, 9 version or ''
 -- Returns 'ok' and the version; 'already', the version and 1 when the attempt goes on all the same; 'still' when the lead waits for news though nothing can make any.
-local id, token, requestId, outcome = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local id, token, name, outcome = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local delayMs, hold, reason, strikes = tonumber(ARGV[5]), ARGV[6], ARGV[7], tonumber(ARGV[8])
 local B, T = load(id)
-local refused = refuse_holder(B, id, T, token, requestId, tonumber(ARGV[9]))
+local refused = refuse_holder(B, id, T, token, name, tonumber(ARGV[9]))
 -- A wait that an earlier attempt made and whose news nobody was told of yet is not to be waited for again.
 if refused and refused[1] == 'already' then return { 'already', T[VERSION], T[TOKEN] == token and 1 or 0 } end
 if refused then return refused end
-local unread = is_after(B[NEWS], B[CURSOR])
-if hold == 'news' and not unread and is_still(B) then return { 'still' } end
+local unread = is_unread(B)
+if hold == 'news' and not unread and not can_make_news(B) then return { 'still' } end
 local by = T[OWNER]
-remember(id, requestId)
+remember(id, name)
 if strikes > 0 and T[GROWTH] == 0 then
   if strike(B, id, T, strikes, reason, by) then return { 'ok', T[VERSION] } end
 elseif strikes == 0 or (T[GROWTH] > 0 and T[STICKY] == 0) then

@@ -1,14 +1,17 @@
 -- A person's or the lead's word on a task that waits for one: unblock, approve, reject.
--- ARGV: 1 by, 2 lead token or '', 3 requestId or '', 4 task ID, 5 version, 6 decision, 7 text for the next attempt
--- Returns 'ok' | 'already' and the version.
+-- ARGV: 1 by, 2 lead token or '', 3 requestId or '', 4 task ID, 5 version, 6 decision, 7 text for the next attempt,
+--       8 hash of the call
+-- Returns 'ok' and the version; 'already' and the version then.
 local by, token, requestId, id, version = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
 local decision, text = ARGV[6], ARGV[7]
 local B, T = load(id)
 local refused = refuse_board(B)
 if refused then return refused end
 if token ~= '' then refused = refuse_holder(B, B[LEAD], load_task(B[LEAD]), token, '') end
-if (not refused or refused[2] == 'lease_lost') and T and requestId ~= '' and is_repeat(id, requestId) then
-  return { 'already', T[VERSION] }
+if not refused or refused[2] == 'lease_lost' or refused[2] == 'terminal' then
+  local earlier, mismatch = earlier_answer(requestId, ARGV[8])
+  if mismatch then return mismatch end
+  if earlier then return { 'already', earlier[2] } end
 end
 if refused then return refused end
 if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', id, T, { job = B[STATUS] }) end
@@ -28,9 +31,9 @@ local function answer_attempt(outcome)
   redis.call('HSET', attemptsKey, field, cmsgpack.pack(record))
 end
 
-remember(id, requestId)
 T[VERSION] = T[VERSION] + 1
 T[UPDATED] = now()
+keep_answer(requestId, ARGV[8], { 'ok', T[VERSION] })
 local extra = cjson.encode({ text = text, decision = decision })
 if decision == 'approve' and isReview then
   T[HOLD] = ''
@@ -42,6 +45,7 @@ if T[CODE] == PROPOSAL and decision == 'reject' then
   recode(B, id, T, REJECTED)
   emit('task.cancelled', id, T, by, extra)
   save_task(id, T)
+  pass_messages(B, id, T)
 elseif T[CODE] == PROPOSAL then
   T[HOLD] = ''
   recode(B, id, T, rest_code(T, redis.call('HGET', unmetKey, id)))

@@ -7,7 +7,8 @@ local refused = refuse_board(B)
 if refused then return refused end
 local start = redis.call('HGET', slicesKey, id)
 if not start then return { 'ok', 0 } end
-local rest = settle_from(B, id, T[CODE], tonumber(start))
+-- Of a task that is gone, nobody waits for anything: `doctor` says so.
+local rest = T and settle_from(B, id, T[CODE], tonumber(start) or 0)
 if rest then
   redis.call('HSET', slicesKey, id, int(rest))
   hand_on('settle', id, 0, 0)

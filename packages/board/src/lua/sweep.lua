@@ -1,6 +1,7 @@
 -- One round over a board: expired leases, due times, the window, and what the caller must look at outside.
 -- ARGV: 1 intervalMs (rounds closer than this are skipped), 2 leaseMs of built-in attempts,
---       3 strikes at which a task fails, 4 staleMs after which a queued task's queue job is looked up
+--       3 strikes at which a task fails, 4 staleMs after which a queued task's queue job is looked up,
+--       5 gapMs: a longer time without a sweep is a gap (lib/gap.lua)
 -- Returns 'ok', status, ended 0|1, age in ms, filled 0|1, outbox length, stale: {task ID, attempt, dispatch, ...},
 -- checks that no runner has, in the same form;
 -- 'recent' when another process swept just now; 'none' without a board.
@@ -13,25 +14,27 @@ local before = B[SWEPT]
 local gap = now() - before
 -- A clock that was set back makes a negative gap: swept at once, not when it has caught up.
 if gap >= 0 and gap < intervalMs then return { 'recent' } end
--- Nobody swept for long: Redis or all processes were away, and so were the heartbeats. One whole lease of grace.
--- Not again while the last one lasts, or rounds that are slow would put expiry off for ever.
-local wasAway = before > 0 and gap > math.max(leaseMs / 2, intervalMs * 4)
-if wasAway and B[GRACE_UNTIL] <= before then B[GRACE_UNTIL] = now() + leaseMs end
--- Nor was that time active.
-if wasAway and B[ACTIVE_FROM] > 0 then B[ACTIVE_FROM] = math.min(now(), B[ACTIVE_FROM] + gap) end
+if before > 0 and gap > tonumber(ARGV[5]) then note_gap(gap) end
+-- Nobody swept for long: that time was not active.
+if before > 0 and gap > math.max(leaseMs / 2, intervalMs * 4) and B[ACTIVE_FROM] > 0 then
+  B[ACTIVE_FROM] = math.min(now(), B[ACTIVE_FROM] + gap)
+end
 B[SWEPT] = now()
 save_board(B)
 
-if B[GRACE_UNTIL] <= now() and not is_ended(B) then
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', leaseKey, '-inf', int(now()), 'LIMIT', 0, MOST)) do
-    local T = load_task(id)
-    if T[CODE] ~= IN_PROGRESS then
-      redis.call('ZREM', leaseKey, id)
-      if T[CODE] == IN_REVIEW then lose_runner(load_board(), id, T, strikes) end
-    else
-      B = load_board()
-      expire_attempt(B, id, T, strikes)
-    end
+local function end_lease(id, T)
+  if T[CODE] == IN_PROGRESS then return expire_attempt(load_board(), id, T, strikes) end
+  redis.call('ZREM', leaseKey, id)
+  if T[CODE] == IN_REVIEW then lose_runner(load_board(), id, T, strikes) end
+end
+
+if not is_ended(B) then
+  local over = redis.call('ZRANGEBYSCORE', leaseKey, '-inf', int(now()), 'WITHSCORES', 'LIMIT', 0, MOST)
+  local lastGap = #over > 0 and last_gap()
+  for at = 1, #over, 2 do
+    local id, T = over[at], load_task(over[at])
+    local isPutOff = put_off(lastGap, id, tonumber(over[at + 1]), T[LEASE_MS] or leaseMs, intervalMs)
+    if not isPutOff then end_lease(id, T) end
   end
 end
 B = load_board()
@@ -63,6 +66,7 @@ if not is_ended(B) then
   if not is_ended(B) and B[CANCELLING] == 0 and is_time_over(B) then
     end_early(B, 'timeout: the job was active for its jobTimeoutMs of ' .. int(B[JOB_TIMEOUT]), 'harness:sweeper')
   end
+  if B[WINDING_UP] == WINDS_UP and #idle_tasks(1) > 0 then hand_on('wind_up', '', 0, 0) end
   dispatch(B)
 end
 save_board(B)

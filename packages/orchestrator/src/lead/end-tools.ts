@@ -3,32 +3,34 @@ import { BoardWaitInput, FinishJobInput, type Tool } from '@crewboard/contracts'
 import { jsonAnswer } from '../board-tools.ts';
 import type { Deliveries } from './deliveries.ts';
 import { inboxText, readInbox } from './inbox.ts';
+import type { Wait } from './stall.ts';
 
 /** `board_wait`: parks the lead until the board has news. */
 export function createBoardWaitTool(
   boards: Boards,
   hold: Hold,
   deliveries: Deliveries,
+  wait: (requestId: string) => Promise<Wait>,
 ): Tool<BoardWaitInput> {
   return {
     name: 'board_wait',
     description:
-      'Waits until the board has news: a task failed, is blocked or unreachable, or all tasks are settled. Answers {news, counts, allSettled}. Do not poll: wait.',
+      'Waits until the board has news: a task failed, is blocked or unreachable, all tasks are settled, or people wrote to you. Answers {news, messages?, counts, allSettled}; the texts of messages follow. Do not poll: wait.',
     inputSchema: BoardWaitInput,
     readOnly: false,
     idempotent: true,
     endsAttempt: true,
     async execute(_input, { requestId }) {
-      const answer = await boards.waitForNews(hold, requestId);
-      if (answer === 'parked') return { content: '', end: { kind: 'parked', reason: 'waits for news' } };
-      if (answer === 'woken')
+      const answer = await wait(requestId);
+      if (answer.kind === 'end') return { content: '', end: answer.end };
+      if (answer.kind === 'woken')
         return { content: deliveries.carry(await readInbox(boards, hold.jobId, hold.taskId)) };
       const { counts } = await boards.job(hold.jobId);
       return jsonAnswer(
         {
           code: 'invalid_transition',
           detail:
-            'there is nothing to wait for: no task runs or can run. Plan tasks with board_plan, or end with finish_job.',
+            'there is nothing to wait for: no task runs or can run. Plan tasks with board_plan, or end with finish_job. Another wait pauses the job until people move it.',
           retry: 'after_fix',
           counts,
         },
@@ -61,7 +63,7 @@ export function createFinishJobTool(
       const refusal = { code: 'invalid_transition', retry: 'after_refresh' };
       if (answer.kind === 'open') {
         const { taskIds, openCount } = answer;
-        const detail = `${openCount} tasks are still open. Nothing was changed. Wait with board_wait, or waive them with a reason.`;
+        const detail = `${openCount === 1 ? '1 task is' : `${openCount} tasks are`} still open. Nothing was changed. Wait with board_wait, or waive them with a reason.`;
         return jsonAnswer({ ...refusal, detail, openTasks: taskIds, openCount }, true);
       }
       const inbox = await readInbox(boards, hold.jobId, hold.taskId);

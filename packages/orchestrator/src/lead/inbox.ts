@@ -15,7 +15,7 @@ const NEWS_TYPES = new Set([
   'task.blocked',
   'task.unreachable',
   'task.proposed',
-  'message.accepted',
+  'budget.exhausted',
 ]);
 /** Notes that a holder's harness made for the lead. */
 const isNoteForLead = (event: BoardEvent) => event.type === 'task.noted' && event.data?.forLead === true;
@@ -34,6 +34,8 @@ export interface Inbox {
   news: NewsEntry[];
   /** News that did not fit: to be seen by board_list. */
   more: number;
+  /** IDs of messages of people, whose texts follow before the next model call. */
+  messages: string[];
   counts: Counts;
   allSettled: boolean;
   /** The last event looked at: the cursor once this was delivered. */
@@ -101,11 +103,25 @@ export async function readInbox(boards: Boards, jobId: string, lead: string): Pr
     news.push(entry);
   }
   const { counts } = state;
+  const messages = (await boards.waitingMessages(jobId, lead)).slice(0, ENTRIES_MOST);
   const open = counts.pending + counts.in_progress + counts.in_review + counts.blocked;
-  return { news, more: events.length - news.length, counts, allSettled: open === 0, cursor: last };
+  return { news, more: events.length - news.length, messages, counts, allSettled: open === 0, cursor: last };
 }
 
 /** The inbox as the lead's model reads it. */
-export function inboxText({ news, more, counts, allSettled }: Inbox): string {
-  return JSON.stringify(withoutAbsent({ news, more: more > 0 ? more : undefined, counts, allSettled }));
+export function inboxText({ news, more, messages, counts, allSettled }: Inbox): string {
+  return JSON.stringify(
+    withoutAbsent({
+      news,
+      more: more > 0 ? more : undefined,
+      messages: messages.length > 0 ? messages : undefined,
+      counts,
+      allSettled,
+    }),
+  );
+}
+
+/** True when there is nothing to tell. */
+export function isEmptyInbox({ news, messages }: Inbox): boolean {
+  return news.length === 0 && messages.length === 0;
 }

@@ -1,7 +1,8 @@
 import type { Boards, ChangeInput, Hold } from '@crewboard/board';
-import { type Actor, BoardPlanInput, CrewboardError, type PlanOp, type Tool } from '@crewboard/contracts';
+import { type Actor, BoardPlanInput, type PlanOp, type Tool } from '@crewboard/contracts';
 import { jsonAnswer } from '../board-tools.ts';
-import { refuseLaterTaskFields } from '../later.ts';
+import { createdByKey } from '../created.ts';
+import { warningsOfAll } from '../warnings.ts';
 
 type Batch = Required<Pick<ChangeInput, 'adds' | 'edits' | 'cancels' | 'reopens'>>;
 
@@ -11,14 +12,12 @@ function toBatch(ops: readonly PlanOp[]): Batch {
   const edits: Batch['edits'][number][] = [];
   const cancels: Batch['cancels'][number][] = [];
   const reopens: Batch['reopens'][number][] = [];
-  for (const [i, operation] of ops.entries()) {
+  for (const operation of ops) {
     if (operation.op === 'add') {
       const { op: _, ...task } = operation;
-      refuseLaterTaskFields(task, `ops[${i}]`);
       adds.push(task);
     } else if (operation.op === 'edit') {
       const { op: _, taskId, version, ...patch } = operation;
-      refuseLaterTaskFields({ title: 'unchanged', ...patch }, `ops[${i}]`);
       edits.push({ taskId, version, patch });
     } else if (operation.op === 'set_dependencies') {
       const { taskId, version, dependsOn } = operation;
@@ -46,32 +45,35 @@ export function createBoardPlanTool(
       '{op: "add", key, title, instructions, input, dependsOn, acceptance, ...} adds a task: a brief needs objective, output, sources, bounds and acceptance. Plan few, full tasks; give locators instead of content.',
       'dependsOn names keys of this call or task IDs; {task, condition: "settled"} is met by any end, also a failed one.',
       'With the version that you saw last: {op: "edit", taskId, version, ...}, {op: "set_dependencies", taskId, version, dependsOn}, {op: "cancel", taskId, version, reason, dependents?: "hold"|"cancel"}, {op: "reopen", taskId, version, reason}.',
+      'dryRun: true only checks.',
       'Answers {created: {key: taskId}, changed: [{taskId, version}], warnings}.',
     ].join(' '),
     inputSchema: BoardPlanInput,
     readOnly: false,
     idempotent: true,
     async execute({ ops, dryRun }, { requestId }) {
-      if (dryRun) {
-        throw new CrewboardError(
-          'invalid_argument',
-          'dryRun is not supported by this version. Nothing was changed.',
-        );
-      }
       const batch = toBatch(ops);
       await checkCommands(ops);
       await refuseUnfitChecks(ops);
       const lead = { token: hold.token, requestId };
-      const planned = await boards.change(hold.jobId, { ...batch, by, lead });
-      const created: Record<string, string> = {};
-      for (const [i, { key }] of batch.adds.entries()) {
-        const taskId = planned.added[i]?.taskId;
-        if (key !== undefined && taskId !== undefined) created[key] = taskId;
+      if (dryRun) {
+        await boards.change(hold.jobId, { ...batch, by, lead, dryRun });
+        return jsonAnswer({
+          created: {},
+          changed: [],
+          warnings: ['dryRun: it would be accepted; nothing was changed'],
+        });
       }
+      const planned = await boards.change(hold.jobId, { ...batch, by, lead });
+      const created = createdByKey(batch.adds, planned.added);
       const changed = [...planned.added.map(({ taskId }) => ({ taskId, version: 1 })), ...planned.changed];
-      const warnings = planned.startedDependents.map(
-        (taskId) => `${taskId} depends on a reopened task and has started already`,
-      );
+      const reopened = batch.reopens.map(({ taskId }) => taskId);
+      const warnings = [
+        ...planned.startedDependents.map(
+          (taskId) => `${taskId} depends on a reopened task and has started already`,
+        ),
+        ...(await warningsOfAll(boards, hold.jobId, reopened)),
+      ];
       return jsonAnswer({ created, changed, warnings });
     },
   };

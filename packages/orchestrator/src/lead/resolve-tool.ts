@@ -2,6 +2,7 @@ import type { Boards, Hold } from '@crewboard/board';
 import { type Actor, BoardResolveInput, type Tool } from '@crewboard/contracts';
 import type { z } from 'zod';
 import { jsonAnswer } from '../board-tools.ts';
+import { warningsOfAll } from '../warnings.ts';
 
 type Input = z.infer<typeof BoardResolveInput>;
 
@@ -16,21 +17,18 @@ export function createBoardResolveTool(boards: Boards, hold: Hold, by: Actor): T
     idempotent: true,
     async execute({ taskId, version, decision, text = '' }, { requestId }) {
       const lead = { token: hold.token, requestId };
-      if (decision !== 'retry') {
-        const resolved = await boards.resolve(hold.jobId, {
-          taskId,
-          version,
-          decision,
-          text,
-          by,
-          lead,
-          requestId,
-        });
+      const { jobId } = hold;
+      if (decision === 'approve' || decision === 'reject') {
+        const resolved = await boards.resolve(jobId, { taskId, version, decision, text, by, lead });
         return jsonAnswer({ taskId, version: resolved.version });
       }
       const reopens = [{ taskId, version, reason: text }];
-      const { changed } = await boards.change(hold.jobId, { by, lead, reopens });
-      return jsonAnswer({ taskId, version: changed[0]?.version });
+      const now =
+        decision === 'unblock'
+          ? (await boards.resolve(jobId, { taskId, version, decision, text, by, lead })).version
+          : (await boards.change(jobId, { by, lead, reopens })).changed[0]?.version;
+      const warnings = await warningsOfAll(boards, jobId, [taskId]);
+      return jsonAnswer({ taskId, version: now, ...(warnings.length > 0 && { warnings }) });
     },
   };
 }

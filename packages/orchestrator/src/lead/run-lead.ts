@@ -1,34 +1,38 @@
 import type { Boards, Hold } from '@crewboard/board';
-import type { Actor, JournalEntry, Tool } from '@crewboard/contracts';
-import { createReadArtifactTool } from '@crewboard/tools';
+import { projectTodos, unfinishedLines } from '@crewboard/checklist';
+import type { Actor, JournalEntry } from '@crewboard/contracts';
 import { activeMs } from '../active-time.ts';
-import { ALL_ARTIFACTS, agentArtifacts, wholeKeeper } from '../artifacts/agent-artifacts.ts';
+import { wholeKeeper } from '../artifacts/agent-artifacts.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
-import { createBoardGetTool, createBoardListTool } from '../board-tools.ts';
-import { leadCheckRules } from '../checks/check-rules.ts';
-import { leadCommandRules } from '../command-tasks.ts';
+import { createCallBudget } from '../call-budget.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
+import { earlierMessages, openMailbox } from '../messages/mailbox.ts';
+import { pricesOf } from '../prices.ts';
 import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
-import { createBoardWaitTool, createFinishJobTool } from './end-tools.ts';
-import { inboxText, readInbox } from './inbox.ts';
+import { inboxText, isEmptyInbox, readInbox } from './inbox.ts';
+import { leadTools } from './lead-tools.ts';
 import { openTaskLines } from './open-tasks.ts';
-import { createBoardPlanTool } from './plan-tool.ts';
+import { decisionText } from './people-tools.ts';
 import { LEAD_SYSTEM, leadOpening, newsMessage } from './prompt.ts';
-import { createBoardResolveTool } from './resolve-tool.ts';
+import { waitForNews } from './stall.ts';
 
-/** The tool calls of the last reply that no result answers yet. */
-function unanswered(entries: readonly JournalEntry[]): boolean {
+/** The names of the last reply's calls that no result answers yet. */
+function unanswered(entries: readonly JournalEntry[]): string[] {
   const last = entries.findLastIndex((entry) => entry.kind === 'reply');
   const reply = entries[last];
-  if (reply?.kind !== 'reply') return false;
-  const calls = reply.content.filter((block) => block.type === 'tool_use').length;
-  return calls > entries.slice(last).filter((entry) => entry.kind === 'tool.result').length;
+  if (reply?.kind !== 'reply') return [];
+  const answered = new Set<unknown>(
+    entries.slice(last).flatMap((entry) => (entry.kind === 'tool.result' ? [entry.toolUseId] : [])),
+  );
+  return reply.content
+    .filter(({ type, id }) => type === 'tool_use' && !answered.has(id))
+    .map(({ name }) => String(name));
 }
 
-/** What the lead is told when it goes on: its wait is answered, or the news stands in a message. */
+/** What the lead is told when it goes on: what it waited for answers its call, or the news stands in a message. */
 async function newsFor(
   boards: Boards,
   hold: Hold,
@@ -38,42 +42,34 @@ async function newsFor(
 ) {
   if (entries.length === 0) return {};
   const [last] = await boards.attempts(hold.jobId, hold.taskId, attempt - 1, 1);
+  const open = last?.outcome === 'parked' ? unanswered(entries) : [];
+  if (open.includes('submit_plan')) return { endedCallAnswer: await decisionText(boards, hold.jobId) };
   const inbox = await readInbox(boards, hold.jobId, hold.taskId);
-  if (last?.outcome === 'parked' && unanswered(entries)) return { endedCallAnswer: deliveries.carry(inbox) };
-  if (inbox.news.length === 0) return {};
+  if (open.length > 0) return { endedCallAnswer: deliveries.carry(inbox) };
+  if (isEmptyInbox(inbox)) return {};
   return { continuation: [deliveries.carry(inbox, newsMessage(inboxText(inbox)))] };
 }
 
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */
 export async function prepareLead(
-  { boards, artifacts, settings, log, callModel, workTools, checks, schemas }: AgentDependencies,
+  dependencies: AgentDependencies,
   { spec }: JobFacts,
   { hold, claimed, lease }: RunningAttempt,
 ): Promise<RunAgentOnce> {
-  const { task } = claimed;
+  const { boards, artifacts, settings, log, callModel } = dependencies;
+  const { attempt } = claimed.task;
+  const by: Actor = { kind: 'lead', id: claimed.task.owner?.id ?? 'lead' };
   const deliveries = createDeliveries();
-  const by: Actor = { kind: 'lead', id: task.owner?.id ?? 'lead' };
-  const tools: Tool[] = [
-    // A lead looks; what is to be changed or run is a task's.
-    ...(await workTools.toolsOf(spec)).filter((tool) => tool.readOnly),
-    createBoardPlanTool(
-      boards,
-      hold,
-      by,
-      leadCommandRules(boards, spec, settings.commands),
-      leadCheckRules(boards, spec, settings.commands, schemas),
-    ),
-    createBoardResolveTool(boards, hold, by),
-    createBoardListTool(boards, hold.jobId),
-    createBoardGetTool(boards, hold.jobId),
-    createReadArtifactTool(agentArtifacts({ boards, artifacts }, hold), ALL_ARTIFACTS),
-    createBoardWaitTool(boards, hold, deliveries),
-    createFinishJobTool(boards, hold, deliveries, (output) => checks.refuseUnfitOutput(spec, output)),
-  ];
-  const journal = await boards.openJournal(hold, { attempt: task.attempt, cursorFor: deliveries.cursorFor });
-  const news = await newsFor(boards, hold, task.attempt, journal.entries, deliveries);
-  const earlier = await boards.attempts(hold.jobId, hold.taskId, task.attempt - 1);
-  const { counts } = await boards.job(hold.jobId);
+  const mailbox = openMailbox(boards, hold, attempt);
+  const { cursorFor } = deliveries;
+  const journal = await boards.openJournal(hold, { attempt, cursorFor, messagesFor: mailbox.messagesFor });
+  const wait = (requestId: string) => waitForNews(boards, hold, requestId, journal, attempt);
+  const tools = await leadTools(dependencies, { spec, hold, by, journal, deliveries, wait });
+  const news = await newsFor(boards, hold, attempt, journal.entries, deliveries);
+  const earlier = await boards.attempts(hold.jobId, hold.taskId, attempt - 1);
+  const { counts, plan } = await boards.job(hold.jobId);
+  const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === attempt);
+  const fresh = claimed.fresh && !begun;
   return (signal) =>
     runLogged(
       {
@@ -82,17 +78,21 @@ export async function prepareLead(
         tools: guardedTools(tools, hold, async () => {}),
         journal,
         callModel,
-        opening: [leadOpening(spec, counts.total)],
-        fresh: claimed.fresh,
-        attempt: task.attempt,
+        budget: createCallBudget({ boards, prices: pricesOf(spec.provider, settings.prices), log }, hold),
+        opening: [leadOpening(spec, counts.total), ...(fresh ? earlierMessages(journal.entries) : [])],
+        fresh,
+        attempt,
         ...news,
+        notices: () => mailbox.notices(journal),
         // A turn without a call is a wait as long as there is something to wait for.
         async plainEnding() {
-          const answer = await boards.waitForNews(hold, `plain/${journal.entries.length}`);
-          return answer === 'parked' ? { kind: 'parked', reason: 'waits for news' } : undefined;
+          const answer = await wait(`plain/${journal.entries.length}`);
+          return answer.kind === 'end' ? answer.end : undefined;
         },
+        // It changes only while the lead is parked, so it holds for the whole run.
+        ...(plan === 'none' ? {} : { planMode: { allows: ['submit_plan'] } }),
         workState: async () => ({
-          unfinishedTodos: [],
+          unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
           openTasks: await openTaskLines(boards, hold.jobId),
         }),
         keepWhole: wholeKeeper({ boards, artifacts }, hold),
@@ -101,6 +101,6 @@ export async function prepareLead(
         signal,
       },
       log,
-      { jobId: hold.jobId, lead: true, attempt: task.attempt },
+      { jobId: hold.jobId, lead: true, attempt },
     );
 }

@@ -7,12 +7,15 @@ import { agentArtifacts, OWN_ARTIFACTS, wholeKeeper } from '../artifacts/agent-a
 import type { ArtifactPlaces } from '../artifacts/put-artifact.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
+import { createCallBudget } from '../call-budget.ts';
 import { blameChecks } from '../checks/blame.ts';
 import type { CheckRunner } from '../checks/check-runner.ts';
 import type { SchemaCompiler } from '../checks/schema-compiler.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
+import { earlierMessages, openMailbox } from '../messages/mailbox.ts';
+import { pricesOf } from '../prices.ts';
 import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
 import type { WorkTools } from '../work-tools.ts';
@@ -44,7 +47,11 @@ export async function prepareSubAgent(
 ): Promise<RunAgentOnce> {
   const { task } = claimed;
   const shown = followShownTask(boards, hold, task);
-  const journal = await boards.openJournal(hold, { attempt: task.attempt });
+  const mailbox = openMailbox(boards, hold, task.attempt);
+  const journal = await boards.openJournal(hold, {
+    attempt: task.attempt,
+    messagesFor: mailbox.messagesFor,
+  });
   const places = { boards, artifacts };
   const access = agentArtifacts(places, hold, task);
   const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
@@ -72,6 +79,7 @@ export async function prepareSubAgent(
   const goesOn = await continuationOf(boards, hold.jobId, task, earlier);
   // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);
+  const fresh = claimed.fresh && !begun;
   return async (signal) => {
     const outcome = await runLogged(
       {
@@ -87,11 +95,15 @@ export async function prepareSubAgent(
         ),
         journal,
         callModel,
-        opening: [taskOpening(task, dependencies, earlier)],
-        fresh: claimed.fresh && !begun,
+        budget: createCallBudget({ boards, prices: pricesOf(spec.provider, settings.prices), log }, hold),
+        opening: [
+          taskOpening(task, dependencies, earlier),
+          ...(fresh ? earlierMessages(journal.entries) : []),
+        ],
+        fresh,
         attempt: task.attempt,
         ...goesOn,
-        notices: () => shown.news(),
+        notices: async () => [...(await shown.news()), ...(await mailbox.notices(journal))],
         workState: async () => ({
           heldTask: taskBlock(shown.task),
           unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),

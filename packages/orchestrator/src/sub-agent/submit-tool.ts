@@ -39,7 +39,7 @@ async function passChecks(
 ): Promise<Evidence[] | ToolAnswer> {
   if (!isChecked(task)) return [];
   // Accepted already, or for a version that is past: then nothing is to be checked.
-  if ((await boards.checkHold(hold, requestId, task.version)) === 'repeat') return [];
+  if ((await boards.checkHold(hold, requestId, 'submit', task.version)) === 'repeat') return [];
   const end = await checks.run(task, output, job, signal).catch((error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof CrewboardError) return error;

@@ -1,32 +1,58 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { commandEnvironment, shellArguments } from './command-environment.ts';
 import type { Launched } from './run-launched.ts';
 import { notStarted, send, startProcess } from './start-process.ts';
 
-/** Passes over the process table until none of a command is found; each finds those that the last one missed. */
-const PASSES_MOST = 20;
+/** Passes over the process table; each finds those that the last one missed. */
+const PASSES_MOST = 50;
+const PASS_PAUSE_MS = 10;
+/** Passes in a row that find nothing: one alone may have missed a process that was made while it looked. */
+const QUIET_PASSES = 3;
+/** So often a process may show no environment until it counts as one that has none. */
+const DOUBTS_MOST = 10;
 
-/** The processes of which the environment names `tempDir`, a folder that only one command was given. */
-async function processesWith(tempDir: string): Promise<number[]> {
-  const names = await readdir('/proc').catch(() => []);
-  const pids = names.filter((name) => /^\d+$/.test(name)).map(Number);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
-      return environment.split('\0').includes(`TMPDIR=${tempDir}`) ? pid : undefined;
-    }),
+type Kin = 'ours' | 'foreign' | 'in doubt';
+
+/**
+ * Whether a process was born with `tempDir`, a folder that only one command was given, in its environment. One that is
+ * just being turned into another program shows none for that moment.
+ */
+async function kinOf(pid: number, tempDir: string): Promise<Kin> {
+  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => undefined);
+  if (environment === undefined) return 'foreign';
+  if (environment !== '') return environment.split('\0').includes(`TMPDIR=${tempDir}`) ? 'ours' : 'foreign';
+  // Without a program: a part of the kernel, or a process that has ended.
+  return await readlink(`/proc/${pid}/exe`).then(
+    () => 'in doubt',
+    () => 'foreign',
   );
-  return found.filter((pid) => pid !== undefined);
+}
+
+async function processIds(): Promise<number[]> {
+  const names = await readdir('/proc').catch(() => []);
+  return names.filter((name) => /^\d+$/.test(name)).map(Number);
 }
 
 /** Ends what left the group of the command, such as a daemon, by the environment that it was born with. */
 async function killByEnvironment(tempDir: string): Promise<void> {
+  const doubts = new Map<number, number>();
+  let quiet = 0;
   for (let pass = 0; pass < PASSES_MOST; pass++) {
-    const pids = await processesWith(tempDir);
-    if (pids.length === 0) return;
-    for (const pid of pids) send(pid, 'SIGKILL');
+    let isQuiet = true;
+    await Promise.all(
+      (await processIds()).map(async (pid) => {
+        const kin = await kinOf(pid, tempDir);
+        if (kin === 'ours') send(pid, 'SIGKILL');
+        if (kin === 'in doubt') doubts.set(pid, (doubts.get(pid) ?? 0) + 1);
+        if (kin === 'ours' || (kin === 'in doubt' && (doubts.get(pid) ?? 0) <= DOUBTS_MOST)) isQuiet = false;
+      }),
+    );
+    quiet = isQuiet ? quiet + 1 : 0;
+    if (quiet === QUIET_PASSES) return;
+    await delay(PASS_PAUSE_MS);
   }
 }
 

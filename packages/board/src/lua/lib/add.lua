@@ -1,34 +1,37 @@
 -- Adding tasks, all or nothing: first what each key and reference means, then the writes. Cycles can't arise here: a
--- task depends only on tasks that exist or stand in the same batch, whose own graph the caller has checked.
+-- task refers only to tasks that exist or stand in the same batch, whose own graph the caller has checked.
 -- A header is [id, key, hash, number or 0, priority, executor, policy, maxAttempts, onLost,
 -- [[reference, 'c' | 's'], ...], parent, hold, replaces].
 
--- What a reference of a batch means: a key or ID of the batch, then of the board. Nil: nothing that can be named.
+-- What a reference of a batch means: a key or ID of the batch, then of the board. Nil: nothing that can be named, and
+-- the refusal that says why.
 local function resolve(B, names, reference)
   local id = names[reference]
   if not id then
-    if redis.call('HEXISTS', hotKey, reference) == 1 then
+    -- '@' is the board's own record.
+    if reference ~= '@' and redis.call('HEXISTS', hotKey, reference) == 1 then
       id = reference
     else
       local held = redis.call('HGET', keysKey, reference)
       id = held and held:sub(1, 10)
     end
   end
-  if not id or id == '@' or id == B[LEAD] then return nil end
+  if not id then return nil, 'unknown_dependency' end
+  if id == B[LEAD] then return nil, 'names_lead' end
   return id
 end
 
 -- The edges that references stand for, each task once; `codes` remembers the codes of tasks that exist already.
--- Returns nil and the reference that means nothing.
+-- Returns nil, the refusal and the reference that can't be depended on.
 local function resolve_edges(B, plan, references)
   local edges, seen = {}, {}
   for _, reference in ipairs(references) do
-    local id = resolve(B, plan.names, reference[1])
-    if not id then return nil, reference[1] end
+    local id, word = resolve(B, plan.names, reference[1])
+    if not id then return nil, word, reference[1] end
     if not plan.isFresh[id] then
       plan.codes[id] = plan.codes[id] or load_task(id)[CODE]
       -- Nobody may depend on a proposal: it may never become a task.
-      if is_outside(plan.codes[id]) then return nil, reference[1] end
+      if is_outside(plan.codes[id]) then return nil, 'names_proposal', reference[1] end
     end
     if not seen[id] then
       seen[id] = true
@@ -64,19 +67,16 @@ local function check_adds(B, headers)
   end
   for _, i in ipairs(plan.fresh) do
     local header = headers[i]
-    local links, unknown = resolve_edges(B, plan, header[10])
-    if links and header[11] ~= '' then
-      local parent = resolve(B, plan.names, header[11])
-      if not parent then links, unknown = nil, header[11] end
-      header[11] = parent
-    end
-    if links and header[13] ~= '' then
-      local replaced = resolve(B, plan.names, header[13])
-      if not replaced or replaced == header[1] then links, unknown = nil, header[13] end
-      header[13] = replaced
+    local links, word, reference = resolve_edges(B, plan, header[10])
+    for _, at in ipairs({ 11, 13 }) do
+      if links and header[at] ~= '' then
+        reference = header[at]
+        header[at], word = resolve(B, plan.names, reference)
+        if not header[at] then links = nil end
+      end
     end
     if not links then
-      return refuse('unknown_dependency', nil, nil, { reference = unknown, index = i - 1, key = header[2] })
+      return refuse(word, nil, nil, { reference = reference, index = i - 1, key = header[2] })
     end
     plan.links[i] = links
   end
@@ -158,7 +158,7 @@ local function apply_adds(B, plan, by, textAt)
     write_block('HSET', depsKey, deps)
   end
   write_edges(edges, plan.isFresh)
-  if B[STATUS] == 'planning' and #fresh > 0 then
+  if B[STATUS] == 'planning' and B[PLAN] == 0 and #fresh > 0 then
     B[STATUS] = 'running'
     emit('job.running', '', nil, by)
   end

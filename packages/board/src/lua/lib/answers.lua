@@ -1,5 +1,6 @@
 -- Answers of earlier calls by their request (the lead's, or a person's Idempotency-Key), so that a repeat gets the
--- true one. Only the last ANSWERS_KEPT are kept.
+-- true one. Every call that takes such a name keeps its answer here, with a hash of what was asked: the same name for
+-- anything else is refused. Only the last ANSWERS_KEPT are kept.
 local ANSWERS_KEPT = 256
 
 -- The whole answer of the request, a refusal when it was another request of that name, or nil.

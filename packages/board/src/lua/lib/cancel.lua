@@ -16,6 +16,7 @@ local function cancel_task(B, id, T, reason, by)
   save_task(id, T)
   local event = emit('task.cancelled', id, T, by, cjson.encode({ reason = reason }))
   if T[NUMBER] > 0 then settle(B, id, T[CODE]) end
+  pass_messages(B, id, T)
   return event
 end
 

@@ -7,13 +7,19 @@ local BOARD_FORMAT = 1
 
 -- The board record.
 local FORMAT, JOB_VERSION, STATUS, LEAD, LAST_NUMBER, MAX_PARALLEL, ALLOW_PARALLEL, CANCELLING = 1, 2, 3, 4, 5, 6, 7, 8
-local CREATED, STARTED, ENDED, SWEPT, GRACE_UNTIL = 9, 10, 11, 12, 13
+-- 13 is no longer used.
+local CREATED, STARTED, ENDED, SWEPT = 9, 10, 11, 12
 local NEWS, CURSOR, WOKEN, LEAD_RUNS, SLICES, COALESCE, PAUSES = 14, 15, 16, 17, 18, 19, 20
 local MAX_TASKS, REASON, MAX_LEAD_RUNS, HOLD_OPEN, GRAPH, FILL = 21, 22, 23, 24, 25, 26
 local MAX_FAILURES, FAILED_SINCE, JOB_TIMEOUT = 27, 28, 29
 local COUNTS = 30 -- + a task's code: how many tasks have that code; up to 52
 local ACTIVE_MS, ACTIVE_FROM, JOB_ATTEMPTS = 53, 54, 55
-local LAST_FIELD = 55
+local MESSAGES, LEAD_MESSAGES, PLAN, PLAN_NUMBER, QUESTIONS = 56, 57, 58, 59, 60
+-- Caps of the budget in nano-USD and tokens (0: none); onLimit 0 pause | 1 finish | 2 fail; how the job ends by it, 0: not.
+local BUDGET_MONEY, BUDGET_TOKENS, ON_LIMIT, WINDING_UP = 61, 62, 63, 64
+local LAST_FIELD = 64
+-- What is open is wound up, or the job fails.
+local WINDS_UP, FAILS = 1, 2
 
 -- A task's record.
 local VERSION, CODE, NUMBER, PRIORITY, EXECUTOR, POLICY, ATTEMPT, TOKEN, OWNER = 1, 2, 3, 4, 5, 6, 7, 8, 9

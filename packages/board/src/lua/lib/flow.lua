@@ -15,6 +15,8 @@ end
 
 -- Gives the task its new code: record, counts and index. Task 0 stands outside counts and index.
 local function recode(B, id, T, code)
+  local isLost = code == FAILED or code == CANCELLED
+  if isLost ~= (T[CODE] == FAILED or T[CODE] == CANCELLED) then mark_lost(id, isLost and 1 or 0) end
   if T[NUMBER] > 0 then
     count(B, T[CODE], -1)
     count(B, code, 1)
@@ -37,6 +39,11 @@ local function rest_code(T, unmet)
   return READY + T[PRIORITY]
 end
 
+-- A task waits for a person's word on the plan; the lead itself plans.
+local function awaits_approval(B, T)
+  return B[PLAN] > 0 and T[NUMBER] > 0
+end
+
 local function is_paused(B)
   return B[PAUSES] ~= ''
 end
@@ -48,7 +55,7 @@ end
 
 -- How many more tasks may go into the window now, and how many are in it.
 local function room(B)
-  if not is_open(B) then return 0, 0 end
+  if not is_open(B) or B[PLAN] > 0 or B[WINDING_UP] > 0 then return 0, 0 end
   local inFlight = redis.call('ZCARD', windowKey)
   if B[ALLOW_PARALLEL] == 1 then return B[MAX_PARALLEL] - inFlight, inFlight end
   return B[COUNTS + IN_PROGRESS] > 0 and 0 or 1 - inFlight, inFlight
@@ -141,11 +148,21 @@ local function may_wake(B, settled)
   return B[LEAD_RUNS] < B[MAX_LEAD_RUNS] or (settled and B[LEAD_RUNS] == B[MAX_LEAD_RUNS])
 end
 
--- News at event `id` for the lead: wakes it when it waits for news. First news wakes at once, later ones after the
--- coalescing time; that all is settled always wakes at once, and at maxLeadRuns only that does, once.
-local function news(B, id, settled)
-  if is_after(id, B[NEWS]) then B[NEWS] = id end
-  if B[LEAD] == '' then return end
+-- True while the lead has not been told of everything: news of the board, messages of people.
+local function is_unread(B)
+  return B[LEAD_MESSAGES] > 0 or is_after(B[NEWS], B[CURSOR])
+end
+
+-- True while something may bring news to a lead that waits: tasks, or people who were asked.
+local function can_make_news(B)
+  return B[PLAN] == 0 and (B[QUESTIONS] > 0 or not is_still(B))
+end
+
+-- Wakes the lead when it waits for news. First news wakes at once, later ones after the coalescing time; that all is
+-- settled always wakes at once, and at maxLeadRuns only that does, once.
+local function wake_lead(B, settled)
+  -- What a job's last money is kept for is the lead's last run.
+  if B[LEAD] == '' or (B[WINDING_UP] > 0 and not settled) then return end
   local T = load_task(B[LEAD])
   local forNews = T[HOLD] == 'news' or (T[HOLD] == 'woken' and T[CODE] == SCHEDULED)
   if not forNews or not is_open(B) then return end
@@ -164,6 +181,12 @@ local function news(B, id, settled)
     redis.call('ZADD', dueKey, int(at), B[LEAD])
   end
   save_task(B[LEAD], T)
+end
+
+-- News at event `id` for the lead.
+local function news(B, id, settled)
+  if is_after(id, B[NEWS]) then B[NEWS] = id end
+  wake_lead(B, settled)
 end
 
 -- Failed tasks that count: those that no completed task replaces. Few tasks replace another, and this is asked only
@@ -186,6 +209,9 @@ local function end_job(B, status, reason, by)
   B[STATUS] = status
   B[REASON] = reason
   B[ENDED] = now()
+  if B[QUESTIONS] > 0 then redis.call('HDEL', jobKey, 'questions') end
+  B[PLAN], B[QUESTIONS] = 0, 0
+  expire_all_messages(B)
   emit('job.' .. status, '', nil, by, reason ~= '' and cjson.encode({ reason = reason }) or '')
 end
 
@@ -208,6 +234,7 @@ local function check_end(B, id)
   local status = completed == 0 and 'failed' or 'partial'
   local short = total - completed - B[COUNTS + FAILED] + failures_that_count(B)
   if short == 0 and completed > 0 and leadFailed == '' then status = 'succeeded' end
+  if status ~= 'succeeded' and leadFailed == '' and B[WINDING_UP] > 0 then leadFailed = 'budget: the budget is used up' end
   end_job(B, status, leadFailed, 'harness:board')
 end
 
@@ -228,7 +255,7 @@ end
 -- What a pending task's new code brings with it: its place in due, or the news that it can't be reached.
 local function settle_down(B, id, T, because)
   if T[CODE] == SCHEDULED then redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id) end
-  if T[CODE] ~= UNREACHABLE or is_ended(B) or B[CANCELLING] == 1 then return end
+  if T[CODE] ~= UNREACHABLE or is_ended(B) or B[CANCELLING] == 1 or B[WINDING_UP] > 0 then return end
   if T[ON_LOST] == 1 then
     if redis.call('HSET', slicesKey, 'lost:' .. id, 1) == 1 then B[SLICES] = B[SLICES] + 1 end
     hand_on('lost', id, 0, 0)

@@ -17,36 +17,44 @@ local function lost_attempt(id, token)
   return { lost = tonumber(attempt), lostBy = record[2], outcome = record[5] }
 end
 
-local function is_repeat(id, requestId)
-  if requestId == '' then return false end
+-- Was this call carried out before? A call's name is "<request ID>\0<action>", with a hash of its content where other
+-- content is another call (call-name.ts). 'same': yes; 'other': its request ID was used for another call; or nil.
+local function find_call(id, name)
+  if name == '' then return nil end
   local packed = redis.call('HGET', repeatsKey, id)
-  if not packed then return false end
+  if not packed then return nil end
+  local ends = name:find('\0', 1, true)
+  local prefix, requestId = name:sub(1, ends), name:sub(1, ends - 1)
   for _, seen in ipairs(cmsgpack.unpack(packed)) do
-    if seen == requestId then return true end
+    -- An older writer kept the request ID alone.
+    if seen == name or seen == requestId then return 'same' end
+    if seen:sub(1, ends) == prefix then return 'other' end
   end
-  return false
+  return nil
 end
 
--- Remembers the request as done; only the last REPEATS_KEPT of a task are kept.
-local function remember(id, requestId)
-  if requestId == '' then return end
+-- Remembers the call as done; only the last REPEATS_KEPT of a task are kept.
+local function remember(id, name)
+  if name == '' then return end
   local packed = redis.call('HGET', repeatsKey, id)
   local seen = packed and cmsgpack.unpack(packed) or {}
-  seen[#seen + 1] = requestId
+  seen[#seen + 1] = name
   if #seen > REPEATS_KEPT then table.remove(seen, 1) end
   redis.call('HSET', repeatsKey, id, cmsgpack.pack(seen))
 end
 
 -- The refusals of a holder's call in the order that the design fixes: job, task, token, requestId (a repeat answers
 -- 'already'), token outdated, terminal, version where the call names one. Returns nil when the call may go on.
-local function refuse_holder(B, id, T, token, requestId, version)
+local function refuse_holder(B, id, T, token, name, version)
   local refused = refuse_board(B)
   if refused then return refused end
   if not T then return refuse('not_found', id, nil, { what = 'task' }) end
   -- A runner of checks has a token as well, but no attempt.
   local current = T[CODE] == IN_PROGRESS and T[TOKEN] ~= '' and T[TOKEN] == token
   if not current and not is_known_token(id, token) then return refuse('not_owner', id, T) end
-  if is_repeat(id, requestId) then return { 'already' } end
+  local earlier = find_call(id, name)
+  if earlier == 'same' then return { 'already' } end
+  if earlier then return refuse('request_mismatch', id, T) end
   if not current then return refuse('lease_lost', id, T, lost_attempt(id, token)) end
   if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', id, T, { job = B[STATUS] }) end
   if version and version ~= T[VERSION] then return refuse('stale_version', id, T) end
@@ -64,18 +72,19 @@ local function end_attempt(id, T, outcome, class, reason)
     cmsgpack.pack({ T[TOKEN], T[OWNER], T[ATTEMPT_AT], now(), outcome, class, reason }))
   redis.call('ZREM', leaseKey, id)
   if T[NUMBER] > 0 then redis.call('ZREM', windowKey, id) end
+  if is_built_in(T[OWNER]) then end_spend(id, T[ATTEMPT], outcome) end
   if T[CLAIM_REQUEST] ~= '' and not is_built_in(T[OWNER]) then
     redis.call('HDEL', repeatsKey, 'claim:' .. T[OWNER] .. '/' .. T[CLAIM_REQUEST])
   end
-  T[TOKEN] = ''
-  T[CLAIM_REQUEST] = ''
+  -- Whoever holds a task is its owner; who did so before, the records of its attempts tell.
+  T[TOKEN], T[OWNER], T[CLAIM_REQUEST] = '', '', ''
   T[UPDATED] = now()
   T[VERSION] = T[VERSION] + 1
 end
 
 -- Ends the attempt with what it brings.
-local function take_result(id, T, requestId, outcome, output)
-  remember(id, requestId)
+local function take_result(id, T, name, outcome, output)
+  remember(id, name)
   end_attempt(id, T, 'completed', '', '')
   redis.call('HSET', outcomeKey, id, outcome)
   if output ~= '' then redis.call('HSET', outputKey, id, output) else redis.call('HDEL', outputKey, id) end
@@ -83,10 +92,13 @@ end
 
 -- Back to pending: ready, scheduled or waiting by the one readiness rule. The lead goes straight to its queue.
 local function rest(B, id, T)
+  -- An older writer left the last holder in a task under review.
   T[OWNER] = ''
   if T[NUMBER] == 0 then
     if T[HOLD] == 'news' then
       T[CODE] = WAITING
+    elseif T[HOLD] == 'approval' then
+      T[CODE] = HELD
     elseif T[NOT_BEFORE] > now() then
       T[CODE] = SCHEDULED
       redis.call('ZADD', dueKey, int(T[NOT_BEFORE]), id)
@@ -101,13 +113,14 @@ end
 
 -- A task's end: terminal code, event, dependents, and for a failure news for the lead. Saves both records.
 local function finish(B, id, T, code, type, by, extra)
-  T[TASK_ENDED] = now()
+  T[TASK_ENDED], T[OWNER] = now(), ''
   recode(B, id, T, code)
   if code == COMPLETED then accept_staged(id) end
   local event = emit(type, id, T, by, extra)
   save_task(id, T)
   if T[NUMBER] > 0 then
     settle(B, id, code)
+    pass_messages(B, id, T)
     if code == FAILED then news(B, event, false) end
   end
   check_end(B, event)
@@ -147,7 +160,10 @@ local function fail_task(B, id, T, class, reason, retryable, delayMs, by)
     return
   end
   redis.call('HSET', outcomeKey, id, cjson.encode({ failure = { class = class, reason = reason } }))
-  if T[NUMBER] == 0 then redis.call('HSET', jobKey, 'leadFailure', 'lead: ' .. class) end
+  if T[NUMBER] == 0 then
+    redis.call('HSET', jobKey, 'leadFailure', 'lead: ' .. class)
+    leave_plan(B)
+  end
   finish(B, id, T, FAILED, 'task.failed', by, extra)
   if T[NUMBER] > 0 then count_failed(B, by) end
 end

@@ -52,8 +52,8 @@ local function run_again(B, by, reason)
     if T[CODE] == QUEUED then
       queue_lead(T)
       save_task(B[LEAD], T)
-    elseif T[HOLD] == 'news' and is_after(B[NEWS], B[CURSOR]) then
-      news(B, B[NEWS], is_still(B))
+    elseif T[HOLD] == 'news' and is_unread(B) then
+      wake_lead(B, is_still(B))
     end
   end
   check_end(B, nil)

@@ -19,6 +19,12 @@ local function reopen_task(B, id, T, reason, by)
   redis.call('HDEL', outputKey, id)
   if T[NUMBER] == 0 then
     redis.call('HDEL', jobKey, 'leadFailure')
+    if B[PLAN] == 2 then
+      -- People were asked because it had failed; now it plans again.
+      B[PLAN], B[STATUS] = 1, 'planning'
+      emit('job.planning', '', nil, by)
+    end
+    mark_lost(id, 0)
     queue_lead(T)
     save_task(id, T)
     emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
@@ -37,6 +43,7 @@ end
 local function reopen_job(B, by)
   if not is_ended(B) then return end
   B[ENDED], B[CANCELLING], B[FAILED_SINCE], B[ACTIVE_MS], B[ACTIVE_FROM] = 0, 0, 0, 0, 0
+  B[WINDING_UP] = 0
   B[REASON] = pause_reason(B)
   if not is_paused(B) then start_clock(B) end
   B[STATUS] = 'running'
@@ -48,6 +55,7 @@ local function reopen_job(B, by)
   B[CURSOR] = event
   T[VERSION] = T[VERSION] + 1
   T[HOLD], T[OWNER], T[TASK_ENDED], T[UPDATED] = 'news', '', 0, now()
+  mark_lost(B[LEAD], 0)
   T[CODE] = WAITING
   save_task(B[LEAD], T)
   emit('task.reopened', B[LEAD], T, by)

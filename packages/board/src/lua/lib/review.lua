@@ -31,6 +31,7 @@ local function fail_review(B, id, T, class, reason, retryable, delayMs, by)
   local record = cmsgpack.unpack(redis.call('HGET', attemptsKey, field))
   record[5], record[6], record[7] = 'failed', class, reason
   redis.call('HSET', attemptsKey, field, cmsgpack.pack(record))
+  fail_spend(id, T[ATTEMPT])
   fail_task(B, id, T, class, reason, retryable, delayMs, by)
 end
 

@@ -23,16 +23,18 @@ local function open_dependencies(code, deps)
 end
 
 -- One task's row: few elements, for a client takes long to read many. `full` adds the long texts. Absent fields are
--- empty strings, the state in figures is one JSON text: [record, open dependencies, usage or 0, lease end or 0].
+-- empty strings, the state in figures is one JSON text: [record, open dependencies, usage or 0, lease end or 0, sums of
+-- its spend or 0].
 local function row(B, id, T, full)
   T[MAX_ATTEMPTS] = attempts_of(B, T)
   local deps = redis.call('HGET', depsKey, id)
   local usage = redis.call('HGET', usageKey, id)
+  local spent = T[ATTEMPT] > 0 and redis.call('HGET', spendKey, id)
   local open = open_dependencies(T[CODE], deps)
   return {
     id,
     cjson.encode({ T, open[1] and open or 0, usage and cmsgpack.unpack(usage) or 0,
-      tonumber(redis.call('ZSCORE', leaseKey, id) or 0) }),
+      tonumber(redis.call('ZSCORE', leaseKey, id) or 0), spent and cmsgpack.unpack(spent) or 0 }),
     redis.call('HGET', headKey, id) or '',
     redis.call('HGET', outcomeKey, id) or '',
     full and redis.call('HGET', bodyKey, id) or '',

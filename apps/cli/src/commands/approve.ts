@@ -1,0 +1,80 @@
+import type { Client } from '@crewboard/client';
+import { CrewboardError, type Job, type JobPlan } from '@crewboard/contracts';
+import { type Command, Option } from 'commander';
+import type { Context } from '../context.ts';
+import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
+import { showJob } from '../show.ts';
+import { plural, safeJson, safeLine, safeText } from '../text.ts';
+import { jobArgument } from './arguments.ts';
+import { withExamples } from './help.ts';
+
+interface ApproveOptions extends ServerFlags {
+  show?: true;
+  reject?: true;
+  text?: string;
+  json?: true;
+}
+
+const TITLE_COLUMNS = 120;
+
+/** A plan for people: what the lead says of it, then a line a task with what it waits for. */
+function showPlan({ version, text, tasks }: JobPlan): string {
+  const lines = tasks.map(({ title, key, dependsOn = [] }) => {
+    const names = dependsOn.map((one) => (typeof one === 'string' ? one : one.task));
+    const named = key === undefined ? '' : ` [${safeLine(key, TITLE_COLUMNS)}]`;
+    const after = names.length === 0 ? '' : ` after ${safeLine(names.join(', '), TITLE_COLUMNS)}`;
+    return `- ${safeLine(title, TITLE_COLUMNS)}${named}${after}`;
+  });
+  const head = `Plan ${version}: ${plural(tasks.length, 'task')} to add; what is on the board belongs to it.`;
+  return [head, ...(text === undefined ? [] : [safeText(text)]), ...lines].join('\n');
+}
+
+async function decide(client: Client, job: Job, plan: JobPlan, options: ApproveOptions): Promise<Job> {
+  const { version } = plan;
+  if (!options.reject) return client.jobs.approvePlan(job.id, { version });
+  return client.jobs.rejectPlan(
+    job.id,
+    options.text === undefined ? { version } : { version, text: options.text },
+  );
+}
+
+async function approve(jobId: string, options: ApproveOptions, { terminal, config }: Context): Promise<void> {
+  if (options.text !== undefined && !options.reject)
+    throw new CrewboardError(
+      'invalid_argument',
+      '--text goes with --reject: an approved plan needs no words',
+    );
+  await withServer(config(), options, async (client) => {
+    const job = await client.jobs.get(jobId);
+    const { plan } = job;
+    if (plan === undefined) {
+      throw new CrewboardError(
+        'invalid_transition',
+        `no plan of ${jobId} waits for approval (${job.status})`,
+      );
+    }
+    if (options.show) return terminal.data(`${options.json ? safeJson(plan) : showPlan(plan)}\n`);
+    const decided = await decide(client, job, plan, options);
+    if (options.json) return terminal.data(`${safeJson(decided)}\n`);
+    terminal.message(`plan ${plan.version} ${options.reject ? 'rejected' : 'approved'}: ${showJob(decided)}`);
+  });
+}
+
+/** `crewboard approve JOB`: the decision on the plan that waits. */
+export function addApprove(program: Command, context: Context): void {
+  const command = withServerFlags(
+    program
+      .command('approve')
+      .description('Approve the plan of a job, so that its tasks start; or reject it')
+      .argument('<job>', 'the job ID', jobArgument)
+      .addOption(new Option('--show', 'print the plan and decide nothing').conflicts(['reject', 'text']))
+      .option('--reject', 'the lead plans again; a job without a lead is cancelled')
+      .option('--text <text>', 'with --reject: what the lead is told')
+      .option('--json', 'print the job (with --show: the plan) as JSON'),
+  ).action((jobId: string, options: ApproveOptions) => approve(jobId, options, context));
+  withExamples(command, [
+    'crewboard approve job_4kx9m2ab7ycd --show',
+    'crewboard approve job_4kx9m2ab7ycd',
+    'crewboard approve job_4kx9m2ab7ycd --reject --text "one task a folder, not a file"',
+  ]);
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../apps/cli/src/program.ts';
+import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
+import { aJob, anEvent, JOB_ID, TASK_ID } from '../api/records.ts';
+import { recordedTerminal } from './support/terminal.ts';
+
+function startCli(app: OpenApp, args: string[]) {
+  const terminal = recordedTerminal();
+  const variables = { CREWBOARD_URL: app.url, CREWBOARD_API_KEY: ADMIN_KEY };
+  return { terminal, code: runCli(args, terminal, variables) };
+}
+
+const PLAN = {
+  version: 2,
+  text: 'Two\u001b[2J tasks',
+  tasks: [
+    { key: 'a', title: 'First' },
+    { title: 'Second', dependsOn: ['a'] },
+  ],
+};
+
+test('steers the lead, or the agent of a task', async () => {
+  await using app = await openApp();
+  const lead = startCli(app, ['steer', JOB_ID, 'Go on']);
+  expect(await lead.code).toBe(0);
+  expect(lead.terminal.messages[0]).toContain('msg_abcdefgh2345 accepted: the lead is told');
+  const task = startCli(app, ['steer', JOB_ID, 'Go on', '--task', TASK_ID, '--json']);
+  expect(await task.code).toBe(0);
+  expect(JSON.parse(task.terminal.out())).toEqual({ messageId: 'msg_abcdefgh2345' });
+  expect(app.fake.calls.map(({ args }) => args[1])).toEqual([
+    { text: 'Go on' },
+    { text: 'Go on', target: TASK_ID },
+  ]);
+});
+
+test('shows a plan safely, approves it, rejects it with a word', async () => {
+  await using app = await openApp();
+  app.fake.job = aJob({ status: 'awaiting_approval', plan: PLAN });
+  const shown = startCli(app, ['approve', JOB_ID, '--show']);
+  expect(await shown.code).toBe(0);
+  expect(shown.terminal.out()).toContain('Plan 2: 2 tasks to add');
+  expect(shown.terminal.out()).toContain('- First [a]\n- Second after a\n');
+  expect(shown.terminal.out()).not.toContain('\u001b');
+  expect(app.fake.calls).toEqual([]);
+  expect(await startCli(app, ['approve', JOB_ID]).code).toBe(0);
+  const rejected = startCli(app, ['approve', JOB_ID, '--reject', '--text', 'fewer']);
+  expect(await rejected.code).toBe(0);
+  expect(rejected.terminal.messages[0]).toContain('plan 2 rejected');
+  expect(app.fake.calls.map(({ method, args }) => [method, args[1]])).toEqual([
+    ['approvePlan', { version: 2 }],
+    ['rejectPlan', { version: 2, text: 'fewer' }],
+  ]);
+});
+
+test.each([
+  [['approve', JOB_ID], 'no plan of'],
+  [['approve', JOB_ID, '--text', 'x'], '--text goes with --reject'],
+  [['approve', JOB_ID, '--show', '--reject'], 'cannot be used with'],
+  [['steer', JOB_ID, 'x', '--task', 'nobody'], 'must be a task ID'],
+])('refuses %j', async (args, words) => {
+  await using app = await openApp();
+  const { terminal, code } = startCli(app, args);
+  expect(await code).toBe(2);
+  expect(terminal.messages.join('\n')).toContain(words);
+  expect(app.fake.calls).toEqual([]);
+});
+
+test('a run tells of a plan that waits and of the lead’s questions, with the command that answers', async () => {
+  await using app = await openApp();
+  const { terminal, code } = startCli(app, ['run', 'examples/docs-review.json']);
+  await app.fake.followersAre(1);
+  app.fake.append(anEvent(1, { type: 'plan.proposed', data: { version: 1, tasks: 3 } }));
+  app.fake.append(
+    anEvent(2, { type: 'task.noted', taskId: TASK_ID, data: { text: 'Which?', question: true } }),
+  );
+  app.fake.append(anEvent(3, { type: 'job.succeeded' }));
+  expect(await code).toBe(0);
+  const told = terminal.messages.join('\n');
+  expect(told).toContain(`plan 1 waits for approval: crewboard approve ${JOB_ID} --show`);
+  expect(told).toContain(`the lead asks: Which? (answer with: crewboard steer ${JOB_ID} TEXT)`);
+});

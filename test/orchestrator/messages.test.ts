@@ -1,0 +1,251 @@
+import { projectTodos } from '@crewboard/checklist';
+import { describe, expect, it } from 'vitest';
+import { ownTask, titleOf } from '../regression/support.ts';
+import { gate, lastResults, reply, text, toolUse } from '../support/scripted-messages-api.ts';
+import { lastTexts, openLeadStack, timesIn } from './support.ts';
+
+const WORD = 'Leave the generated files out.';
+const submit = (request: Parameters<typeof ownTask>[0]) =>
+  reply([toolUse('board_submit', { taskId: ownTask(request), summary: 'done' })]);
+const wait = () => reply([toolUse('board_wait')]);
+const finish = () => reply([toolUse('finish_job', { summary: 'done' })]);
+
+describe('a message to the agent of a task', () => {
+  it('stands once in its next request, and the receipt names attempt and turn', async () => {
+    const held = gate(reply([toolUse('board_list')]));
+    await using stack = await openLeadStack({
+      subAgent: (request, turn) =>
+        turn === 0 ? held : turn === 1 ? reply([toolUse('board_list')]) : submit(request),
+    });
+    const jobId = await stack.submit({ tasks: [{ title: 'One' }] });
+    await held.reached;
+    const [task] = (await stack.local.client.tasks.list(jobId)).tasks;
+    const sent = await stack.local.call('POST', `/v1/jobs/${jobId}/messages`, {
+      text: WORD,
+      target: task?.id,
+    });
+    expect(sent.status).toBe(202);
+    held.open();
+    await stack.until(jobId, 'succeeded');
+    const requests = stack.requests('sub-agents');
+    expect(requests.map((request) => timesIn(request, WORD))).toEqual([0, 1, 1]);
+    expect(lastTexts(requests[1] ?? { model: '', max_tokens: 0, messages: [] })).toHaveLength(1);
+    const { messageId } = Object(sent.json);
+    const [accepted] = await stack.events(jobId, 'message.accepted');
+    expect(accepted).toMatchObject({ taskId: task?.id, data: { messageId, text: WORD } });
+    expect(await stack.events(jobId, 'message.delivered')).toMatchObject([
+      { taskId: task?.id, attempt: 1, data: { messageId, turn: 2 } },
+    ]);
+  });
+
+  it('that waits for its turn is told to its first attempt', async () => {
+    const held = gate(reply([toolUse('board_list')]));
+    await using stack = await openLeadStack({
+      subAgent: (request, turn) => (turn === 0 && titleOf(request) === 'One' ? held : submit(request)),
+    });
+    const jobId = await stack.submit({
+      tasks: [
+        { key: 'a', title: 'One' },
+        { key: 'b', title: 'Two', dependsOn: ['a'] },
+      ],
+    });
+    await held.reached;
+    const second = (await stack.local.client.tasks.list(jobId)).tasks[1];
+    await stack.local.client.jobs.message(jobId, { text: WORD, target: second?.id });
+    held.open();
+    await stack.until(jobId, 'succeeded');
+    const told = stack.requests('sub-agents').filter((request) => timesIn(request, WORD) > 0);
+    expect(told.map((request) => [request.messages.length, timesIn(request, WORD)])).toEqual([[1, 1]]);
+  });
+
+  it('begins a new user turn: the panel of the checklist starts over [row 120]', async () => {
+    const todos = [{ content: 'Look', status: 'in_progress' }];
+    const held = gate(reply([toolUse('board_list')]));
+    await using stack = await openLeadStack({
+      subAgent: (request, turn) =>
+        turn === 0 ? reply([toolUse('todo_write', { todos })]) : turn === 1 ? held : submit(request),
+    });
+    const jobId = await stack.submit({ tasks: [{ title: 'One' }] });
+    await held.reached;
+    const taskId = (await stack.local.client.tasks.list(jobId)).tasks[0]?.id ?? '';
+    expect(projectTodos(await stack.boards.readJournal(jobId, taskId))).toHaveLength(1);
+    await stack.local.client.jobs.message(jobId, { text: WORD, target: taskId });
+    held.open();
+    await stack.until(jobId, 'succeeded');
+    expect(projectTodos(await stack.boards.readJournal(jobId, taskId))).toBeNull();
+  });
+
+  it('is known to the attempt that begins anew after a failure', async () => {
+    const held = gate(reply([toolUse('board_list')]));
+    let attempts = 0;
+    await using stack = await openLeadStack({
+      subAgent: (request, turn) => {
+        if (turn === 0) return ++attempts === 1 ? held : submit(request);
+        return reply([toolUse('board_fail', { taskId: ownTask(request), reason: 'no' })]);
+      },
+    });
+    const jobId = await stack.submit({ tasks: [{ title: 'One' }] });
+    await held.reached;
+    const target = (await stack.local.client.tasks.list(jobId)).tasks[0]?.id;
+    await stack.local.client.jobs.message(jobId, { text: WORD, target });
+    held.open();
+    await stack.until(jobId, 'succeeded');
+    expect(stack.requests('sub-agents').map((request) => timesIn(request, WORD))).toEqual([0, 1, 1]);
+    expect(await stack.events(jobId, 'message.delivered')).toHaveLength(1);
+  });
+
+  it('that has ended goes to the lead, which is woken and told whom it was for', async () => {
+    await using stack = await openLeadStack({
+      lead: (request, turn) => {
+        if (turn === 0)
+          return reply([
+            toolUse('board_plan', {
+              ops: [
+                { op: 'add', key: 'a', title: 'One' },
+                { op: 'add', key: 'b', title: 'For people', executor: 'human' },
+              ],
+            }),
+          ]);
+        return timesIn(request, WORD) > 0 && turn > 1
+          ? reply([text('understood'), toolUse('board_wait')])
+          : wait();
+      },
+      subAgent: (request) => submit(request),
+    });
+    const jobId = await stack.submit({ goal: 'Do it' });
+    await expect.poll(async () => (await stack.local.client.jobs.get(jobId)).counts.completed).toBe(1);
+    const [task] = (await stack.local.client.tasks.list(jobId, { status: 'completed' })).tasks;
+    await stack.local.client.jobs.message(jobId, { text: WORD, target: task?.id });
+    await expect.poll(() => stack.requests('lead').some((request) => timesIn(request, WORD) > 0)).toBe(true);
+    const told = stack.requests('lead').find((request) => timesIn(request, WORD) > 0);
+    expect(told === undefined ? [] : lastTexts(told)).toEqual([
+      expect.stringMatching(new RegExp(`^<message id="msg_\\w{12}" from="admin" for="${task?.id}">\n`)),
+    ]);
+    const accepted = await stack.events(jobId, 'message.accepted');
+    expect(accepted.map(({ data }) => data?.passedFrom)).toEqual([undefined, task?.id]);
+  });
+
+  it('that has ended in a job without a lead expires, with the reason', async () => {
+    await using stack = await openLeadStack({ subAgent: (request) => submit(request) });
+    const jobId = await stack.submit({ tasks: [{ title: 'One' }, { title: 'Two', executor: 'human' }] });
+    await expect.poll(async () => (await stack.local.client.jobs.get(jobId)).counts.completed).toBe(1);
+    const [task] = (await stack.local.client.tasks.list(jobId, { status: 'completed' })).tasks;
+    const { messageId } = await stack.local.client.jobs.message(jobId, { text: WORD, target: task?.id });
+    expect(await stack.events(jobId, 'message.expired')).toMatchObject([
+      { taskId: task?.id, data: { messageId, reason: expect.stringContaining('has ended') } },
+    ]);
+    const lead = await stack.local.call('POST', `/v1/jobs/${jobId}/messages`, { text: WORD });
+    expect(lead.json).toMatchObject({ code: 'invalid_argument', detail: expect.stringContaining('no lead') });
+  });
+
+  it('that a program outside holds comes with the answer of its heartbeat, once', async () => {
+    await using stack = await openLeadStack({});
+    const jobId = await stack.submit({ tasks: [{ title: 'One', executor: 'external' }] });
+    const { client } = stack.local;
+    const claim = await client.tasks.claim(jobId, { owner: 'laptop' });
+    if (claim.task === null) throw new Error('nothing was claimed');
+    await client.jobs.message(jobId, { text: WORD, target: claim.task.id });
+    const { claimToken } = claim;
+    const first = await client.tasks.heartbeat(jobId, claim.task.id, { claimToken });
+    expect(first.notices).toEqual([expect.stringContaining(WORD)]);
+    expect((await client.tasks.heartbeat(jobId, claim.task.id, { claimToken })).notices).toEqual([]);
+    expect(await stack.events(jobId, 'message.delivered')).toHaveLength(1);
+  });
+});
+
+describe('a message to the lead', () => {
+  it('wakes it, and follows the answer of its wait', async () => {
+    await using stack = await openLeadStack({
+      lead: (request, turn) => {
+        if (turn === 0)
+          return reply([toolUse('board_plan', { ops: [{ op: 'add', title: 'One', executor: 'human' }] })]);
+        if (timesIn(request, WORD) === 0) return wait();
+        const taskId = /t_[2-9a-z]{8}/.exec(JSON.stringify(request.messages))?.[0];
+        return reply([toolUse('finish_job', { summary: 'stopped', waive: [{ taskId, reason: 'told so' }] })]);
+      },
+    });
+    const jobId = await stack.submit({ goal: 'Do it' });
+    await expect.poll(() => stack.requests('lead').length).toBe(2);
+    await stack.local.client.jobs.message(jobId, { text: WORD });
+    await stack.until(jobId, 'partial');
+    const last = stack.requests('lead').at(-1);
+    if (last === undefined) throw new Error('no request');
+    expect(JSON.parse(lastResults(last)[0]?.text ?? '')).toMatchObject({
+      news: [],
+      messages: [expect.stringMatching(/^msg_/)],
+    });
+    expect(lastTexts(last)).toEqual([expect.stringContaining(WORD)]);
+  });
+
+  it('that comes while it finishes is told first: the job ends only then', async () => {
+    const held = gate(finish());
+    await using stack = await openLeadStack({
+      lead: (_, turn) => {
+        if (turn === 0) return reply([toolUse('board_plan', { ops: [{ op: 'add', title: 'One' }] })]);
+        if (turn === 1) return wait();
+        return turn === 2 ? held : finish();
+      },
+      subAgent: (request) => submit(request),
+    });
+    const jobId = await stack.submit({ goal: 'Do it' });
+    await held.reached;
+    await stack.local.client.jobs.message(jobId, { text: WORD, target: 'lead' });
+    held.open();
+    await stack.until(jobId, 'succeeded');
+    expect(stack.requests('lead').map((request) => timesIn(request, WORD))).toEqual([0, 0, 0, 1]);
+  });
+
+  it('300 of them are told in portions of 20 KB, each once and in order', async () => {
+    const held = gate(reply([toolUse('board_list')]));
+    await using stack = await openLeadStack({
+      lead: (request, turn) => {
+        if (turn === 0) return held;
+        return lastTexts(request).length > 0
+          ? reply([toolUse('board_list', { limit: 1 + (turn % 50) })])
+          : reply([toolUse('finish_job', { summary: `turn ${turn}` })]);
+      },
+    });
+    const jobId = await stack.submit({ goal: 'Do it', limits: { maxTurns: 200 } });
+    await held.reached;
+    const send = (i: number) =>
+      stack.boards.sendMessage(jobId, {
+        by: { kind: 'user', id: 'ann' },
+        text: `${i}: ${'x'.repeat(500)}`,
+        request: { key: `m${i}`, content: String(i) },
+      });
+    const ids: string[] = [];
+    for (let i = 0; i < 300; i++) ids.push(await send(i));
+    expect(await send(299)).toBe(ids[299]);
+    held.open();
+    await stack.until(jobId, 'succeeded');
+    const told = stack.requests('lead').map(lastTexts);
+    const texts = told.flat().filter((one) => one.startsWith('<message'));
+    expect(texts.map((one) => /id="(msg_\w+)"/.exec(one)?.[1])).toEqual(ids);
+    const bytes = told.map((some) =>
+      Buffer.byteLength(some.filter((one) => one.startsWith('<message')).join('')),
+    );
+    expect(Math.max(...bytes)).toBeLessThan(30_000);
+    expect(await stack.events(jobId, 'message.delivered')).toHaveLength(300);
+  });
+
+  it('is refused when 500 wait, and all that wait expire with the job, before its last event', async () => {
+    const held = gate(wait());
+    await using stack = await openLeadStack({ lead: () => held });
+    const jobId = await stack.submit({ goal: 'Do it' });
+    await held.reached;
+    const by = { kind: 'user', id: 'ann' } as const;
+    for (let i = 0; i < 500; i++) await stack.boards.sendMessage(jobId, { by, text: 'x' });
+    await expect(stack.boards.sendMessage(jobId, { by, text: 'x' })).rejects.toMatchObject({
+      code: 'limit_exceeded',
+    });
+    expect(await stack.boards.examine(jobId)).toMatchObject({ remaining: 0 });
+    await stack.local.client.jobs.cancel(jobId);
+    await stack.until(jobId, 'cancelled');
+    expect(await stack.events(jobId, 'message.expired')).toHaveLength(500);
+    expect((await stack.boards.events(jobId, '0-0', 5000)).at(-1)?.type).toBe('job.cancelled');
+    await expect(stack.boards.sendMessage(jobId, { by, text: 'x' })).rejects.toMatchObject({
+      code: 'terminal',
+    });
+    held.open();
+  });
+});
