@@ -94,14 +94,12 @@ describe.each(Object.keys(CALLS))('%s is refused, in this order, for', (action) 
     'nothing when the request was carried out before: it changes nothing and answers `already`',
     async () => {
       await using at = await open();
-      await at.call('note', { claimToken: at.bob, requestId: 'r1' });
-      await at.call('release', { claimToken: at.bob });
-      const carla = await at.claim(at.a, 'carla');
+      const done = await at.call(action, { claimToken: at.bob, requestId: 'r1' });
+      expect(done.status).toBe(200);
       const before = await stateOf(at.app, at.jobId);
       const repeat = await at.call(action, { claimToken: at.bob, requestId: 'r1', version: 1 });
-      expect(repeat).toMatchObject({ status: 200, body: { id: at.a, already: true, version: 4 } });
+      expect(repeat).toMatchObject({ status: 200, body: { id: at.a, already: true } });
       expect(await stateOf(at.app, at.jobId)).toEqual(before);
-      expect((await at.call('heartbeat', { claimToken: carla })).status).toBe(200);
     },
   );
 
