@@ -44,7 +44,11 @@ describe('a job that is refused leaves nothing stored', () => {
     ['an empty object', {}, invalid('goal')],
     ['no object', [], invalid('object')],
     ['an unknown key', { goal: 'x', gaol: 'y' }, invalid('gaol is not a field here')],
-    ['an unknown key of a task', { tasks: [task({ dependson: [] })] }, invalid('tasks[0].dependson is not a field here')],
+    [
+      'an unknown key of a task',
+      { tasks: [task({ dependson: [] })] },
+      invalid('tasks[0].dependson is not a field here'),
+    ],
     ['an empty list of tasks', { tasks: [] }, invalid('tasks')],
     ['a blank goal', { goal: ' \n\t' }, invalid('goal must not be blank')],
     ['a goal over 64 KB', { goal: 'g'.repeat(65_537) }, invalid('goal must be at most 65536 bytes')],

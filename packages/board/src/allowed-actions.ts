@@ -1,5 +1,5 @@
 import type { Readiness } from '@crewboard/contracts';
-import { CODES, statusOf } from './records.ts';
+import { CODES, statusOf } from './codes.ts';
 
 /**
  * Who asks: a person over HTTP, the job's lead, the holder of the task's attempt, or somebody who holds nothing and

@@ -10,8 +10,8 @@ import type { BoardIo } from './board-io.ts';
 import { type CallName, storedName } from './call-name.ts';
 import { withChangedSince } from './changed-since.ts';
 import type { Hold } from './holder-calls.ts';
-import { withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 const VersionReply = z.tuple([z.enum(['ok', 'already']), z.number()]).rest(z.number());
 const WaitReply = z.union([

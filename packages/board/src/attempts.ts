@@ -1,9 +1,11 @@
 import { type Attempt, Attempt as AttemptSchema, isoTime, type PaidUsage } from '@crewboard/contracts';
 import { z } from 'zod';
+import { parseOwner } from './actors.ts';
 import type { BoardIo } from './board-io.ts';
-import { parseOwner, parseUsage, withoutAbsent } from './records.ts';
+import { parseUsage } from './records.ts';
 import { parseReply } from './replies.ts';
 import { costOf } from './spend-sums.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 const AttemptRow = z
   .tuple([z.string(), z.string(), z.number(), z.number(), z.string(), z.string(), z.string()])

@@ -2,9 +2,10 @@ import { type Actor, type JobLimits, tokensOf, type Usage } from '@crewboard/con
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import type { Hold } from './holder-calls.ts';
-import { type BoardRecord, withoutAbsent } from './records.ts';
+import type { BoardRecord } from './records.ts';
 import { parseReply } from './replies.ts';
 import { nanoUsdOf, usdOfNano } from './spend-sums.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 const ON_LIMIT = ['pause', 'finish', 'fail'] as const;
 

@@ -13,11 +13,12 @@ import { type Edit, prepareEdit } from './edits.ts';
 import { type ChangedLinks, checkGraph, type NewEdges } from './graph.ts';
 import { orderBatch, type PreparedTask, prepareTask, toReference } from './new-tasks.ts';
 import { type Planned, runPlan } from './plan-script.ts';
-import { toTask, withoutAbsent } from './records.ts';
+import { toTask } from './public-task.ts';
 import { parseReply } from './replies.ts';
 import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 import { ADD_MOST } from './submit-board.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /** Tries of a change whose IDs collide or whose graph moves under it. */
 const TRIES = 8;

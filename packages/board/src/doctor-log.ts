@@ -1,9 +1,11 @@
 import { type BoardEvent, CrewboardError, type Dependency } from '@crewboard/contracts';
+import { parseOwner } from './actors.ts';
 import type { BoardIo } from './board-io.ts';
+import { statusOf } from './codes.ts';
 import type { Finding } from './doctor-scripts.ts';
 import { eventLog } from './event-log.ts';
 import { type FoldedTask, foldEvents } from './fold-events.ts';
-import { parseDependencies, parseOwner, statusOf } from './records.ts';
+import { parseDependencies } from './records.ts';
 
 /** A task's state in one slice of a walk; `asOf` is the last event of that moment. */
 export interface StoredState {

@@ -1,8 +1,8 @@
 import { type TaskId, TaskId as TaskIdSchema } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /** Something on a board that is not as it must be. */
 export interface Finding {

@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Task, TaskChanges, TaskId } from '@crewboard/contracts';
 import { defaultPolicy, packReferences, toReference } from './new-tasks.ts';
 import type { PreparedEdit } from './plan-script.ts';
-import { type Body, executorCode, type Head, policyCode, withoutAbsent } from './records.ts';
+import { executorCode, policyCode } from './public-task.ts';
+import type { Body, Head } from './records.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /** What is to be changed of one task, at the version that the caller saw. */
 export interface Edit {

@@ -7,8 +7,10 @@ import {
   isoTime,
 } from '@crewboard/contracts';
 import { z } from 'zod';
+import { parseActor, parseOwner } from './actors.ts';
 import type { BoardIo } from './board-io.ts';
-import { parseActor, parseDependencies, parseOwner, withoutAbsent } from './records.ts';
+import { parseDependencies } from './records.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /** Events that one look for a task's own goes back at most. */
 const TASK_EVENTS_SCANNED = 2000;

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { type CallName, type HolderAction, storedName } from './call-name.ts';
 import { withChangedSince } from './changed-since.ts';
-import { toTask, withoutAbsent } from './records.ts';
+import { toTask } from './public-task.ts';
 import { parseReply } from './replies.ts';
 import { TaskRow } from './rows.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 const ClaimReply = z.union([
   z.tuple([z.enum(['ok', 'already']), z.string(), z.union([z.string(), z.number()]), TaskRow, z.number()]),

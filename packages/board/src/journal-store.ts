@@ -12,8 +12,8 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { packUsage, settleCall } from './budgets.ts';
 import type { Hold } from './holder-calls.ts';
-import { withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 const AppendReply = z.tuple([z.enum(['ok', 'already', 'conflict']), z.number()]);
 

@@ -8,7 +8,9 @@ import {
   shownLine,
   type TaskId,
 } from '@crewboard/contracts';
-import { type Body, executorCode, type Head, policyCode, withoutAbsent } from './records.ts';
+import { executorCode, policyCode } from './public-task.ts';
+import type { Body, Head } from './records.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /** A dependency as named: a key or ID, with its condition. */
 export interface Reference {

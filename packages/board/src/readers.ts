@@ -12,7 +12,10 @@ import {
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { capsInForce } from './budgets.ts';
-import { CODES, countsOf, holdOf, jobStatusOf, parseUsage, toTask } from './records.ts';
+import { CODES } from './codes.ts';
+import { toTask } from './public-task.ts';
+import { countsOf, holdOf, jobStatusOf } from './readiness.ts';
+import { parseUsage } from './records.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 import { type Money, moneyOf, SpendSums } from './spend-sums.ts';

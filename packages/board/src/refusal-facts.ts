@@ -1,17 +1,14 @@
 import { isoTime, type Readiness } from '@crewboard/contracts';
 import { z } from 'zod';
+import { parseOwner } from './actors.ts';
 import { type Asked, type Asker, allowedActions } from './allowed-actions.ts';
-import {
-  type BoardRecord as BoardRecordType,
-  holdOf,
-  parseOwner,
-  statusOf,
-  type TaskRow,
-  toTask,
-  withoutAbsent,
-} from './records.ts';
+import { statusOf } from './codes.ts';
+import { toTask } from './public-task.ts';
+import { holdOf } from './readiness.ts';
+import type { BoardRecord as BoardRecordType, TaskRow } from './records.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 import type { ScriptArguments, ScriptName } from './scripts.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /** Dependencies that a refusal names in words; `current.readiness` has more of them. */
 const NAMED_MOST = 3;

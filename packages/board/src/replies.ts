@@ -1,7 +1,8 @@
 import { CrewboardError, type ErrorCode, type NextCall, shownLine } from '@crewboard/contracts';
 import { z } from 'zod';
-import { parseOwner, withoutAbsent } from './records.ts';
+import { parseOwner } from './actors.ts';
 import type { TaskFacts } from './refusal-facts.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 const RefusedReplyList = z.tuple([z.literal('refused'), z.string(), z.string()]);
 /** What a script says with a refusal. */

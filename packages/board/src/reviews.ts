@@ -4,8 +4,8 @@ import type { BoardIo } from './board-io.ts';
 import { storedName } from './call-name.ts';
 import { withChangedSince } from './changed-since.ts';
 import type { Hold } from './holder-calls.ts';
-import { withoutAbsent } from './records.ts';
 import { parseReply } from './replies.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 const StartReply = z.union([
   z.tuple([z.literal('ok'), z.string(), z.number()]),

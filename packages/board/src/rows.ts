@@ -1,12 +1,11 @@
 import { JobStatus } from '@crewboard/contracts';
 import { z } from 'zod';
+import { COUNTS_AT, LAST_CODE } from './codes.ts';
 import {
   type BoardRecord as BoardRecordType,
   Body,
-  COUNTS_AT,
   Head,
   type HotTask,
-  LAST_CODE,
   Outcome,
   Output,
   parseDependencies,

@@ -1,8 +1,9 @@
 import { type BoardSnapshot, CrewboardError, toTaskLine } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { toTask } from './public-task.ts';
 import { readers } from './readers.ts';
-import { countsOf, holdOf, jobStatusOf, toTask } from './records.ts';
+import { countsOf, holdOf, jobStatusOf } from './readiness.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
 

@@ -1,9 +1,12 @@
 import type { Counts, Task, TaskListQuery } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { codesOf, countsOf, holdOf, OUTSIDE_CODES, toTask, withoutAbsent } from './records.ts';
+import { OUTSIDE_CODES } from './codes.ts';
+import { toTask } from './public-task.ts';
+import { codesOf, countsOf, holdOf } from './readiness.ts';
 import { parseReply } from './replies.ts';
 import { BoardRecord, OptionalRow } from './rows.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 const ListReply = z.tuple([z.literal('ok'), BoardRecord, z.array(OptionalRow), z.number(), z.string()]);
 const BoardReply = z.tuple([z.literal('ok'), BoardRecord]).rest(z.unknown());
