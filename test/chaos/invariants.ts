@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BoardEvent, Counts, JournalEntry, Task } from '@crewboard/contracts';
+import type { BoardEvent, Counts, Job, JournalEntry, Task } from '@crewboard/contracts';
 import type { ChaosStack } from './stack.ts';
 
 /** Keys of a board that are empty once its job has ended and everything is handed on. */
@@ -41,6 +41,17 @@ function eventFaults(events: readonly BoardEvent[]): string[] {
   return [
     ...doubled.map(([taskId, times]) => `${taskId} was completed ${times} times`),
     ...(ends.length === 1 ? [] : [`the job ended ${ends.length} times`]),
+  ];
+}
+
+/** Spend is never above the cap, and nothing stays reserved. */
+function spendFaults({ limits, spend }: Job): string[] {
+  const cap = limits.budgetUsd ?? Number.POSITIVE_INFINITY;
+  return [
+    ...(spend.settledUsd + spend.estimatedUsd > cap
+      ? [`spent more than ${cap} USD: ${JSON.stringify(spend)}`]
+      : []),
+    ...(spend.reservedUsd > 0 ? [`${spend.reservedUsd} USD are still reserved`] : []),
   ];
 }
 
@@ -99,10 +110,11 @@ export async function brokenInvariants(stack: ChaosStack, jobId: string): Promis
   const { boards, client } = stack;
   const { lead } = await boards.job(jobId);
   const { tasks } = await boards.page(jobId, { after: 0, limit: 1000, full: true });
-  const { counts } = await client.jobs.get(jobId);
+  const job = await client.jobs.get(jobId);
   const events = await boards.events(jobId, '0-0', EVENTS_MOST);
   const faults = [
-    ...countsFaults(counts, tasks),
+    ...countsFaults(job.counts, tasks),
+    ...spendFaults(job),
     ...eventFaults(events),
     ...(await effectFaults(stack.workspace)),
   ];

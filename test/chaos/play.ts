@@ -23,13 +23,13 @@ export interface Played {
   faults: string[];
 }
 
-function jobOf({ tasks, withLead, maxParallel }: Schedule, workspace: string): JobBody {
+function jobOf({ tasks, withLead, maxParallel, budgetUsd }: Schedule, workspace: string): JobBody {
   const given = tasks.map(({ key, dependsOn }) => ({ key, title: `Task ${key}`, dependsOn }));
   return {
     ...(withLead ? { goal: 'Play the schedule' } : { tasks: given }),
     workspace: { path: workspace },
     tools: ['run_command'],
-    limits: { maxParallel },
+    limits: { maxParallel, ...(budgetUsd === undefined ? {} : { budgetUsd }) },
   };
 }
 

@@ -29,6 +29,8 @@ export interface Schedule {
   withLead: boolean;
   tasks: PlannedTask[];
   maxParallel: number;
+  /** Ample, so that it stops nothing, and must never be passed. */
+  budgetUsd: number | undefined;
   /** In ms after the submit, in order. */
   faults: { atMs: number; fault: Fault }[];
   /** The share of model calls that go wrong until the last fault is over. */
@@ -90,6 +92,7 @@ export function scheduleOf(seed: number): Schedule {
     withLead,
     tasks,
     maxParallel: random.int(2, 8),
+    budgetUsd: random.chance(0.5) ? 5 : undefined,
     faults,
     modelFaultShare: random.pick([0, 0.1, 0.3]),
   };
