@@ -57,9 +57,7 @@ export function acceptJsonOnly(app: FastifyInstance): void {
       parseJson(request, text, (error, value) => {
         if (!error) return done(null, value);
         if (!isJson(text)) return refuse(error);
-        done(
-          new CrewboardError('invalid_argument', `The body is not taken: ${PROTO_REFUSED}. Nothing changed.`),
-        );
+        done(new CrewboardError('invalid_argument', `The body is not taken: ${PROTO_REFUSED}.`));
       });
     } catch (error) {
       refuse(error);
