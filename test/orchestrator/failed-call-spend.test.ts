@@ -18,7 +18,8 @@ const KEY = 'test-provider-key';
 const USAGE = { input_tokens: 5500, output_tokens: 1000 };
 /** What the call that ends the task costs, at 2 and 10 USD a million tokens. */
 const SUBMIT_USD = 0.021;
-const TOO_LONG = () => httpError(400, 'invalid_request_error', {}, 'prompt is too long: 9 tokens > 8 maximum');
+const TOO_LONG = () =>
+  httpError(400, 'invalid_request_error', {}, 'prompt is too long: 9 tokens > 8 maximum');
 
 /** Runs one task whose first model call goes wrong, and returns the job at its end. */
 async function jobAfter(failure: () => ScriptedReply) {

@@ -98,7 +98,7 @@ async function compact(run: Run, prefix: RequestPrefix, asked: CompactionAsked, 
     const end = await summarise(run, prefix, asked.keepFrom);
     if (end !== undefined) return end;
   }
-  const readState = async () => run.options.workState?.();
+  const readState = async () => run.options.workState?.(asked.keepFrom);
   const state = await untilAborted(readState(), run.signal);
   const summary = textOf(run.conversation().compactions.pending?.summary);
   const text = [

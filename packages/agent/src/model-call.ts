@@ -60,11 +60,7 @@ export class ModelCallError extends Error {
   /** What it cost all the same. */
   readonly spent: CallSpent;
 
-  constructor(
-    kind: ModelCallErrorKind,
-    message: string,
-    details: ModelCallErrorDetails = {},
-  ) {
+  constructor(kind: ModelCallErrorKind, message: string, details: ModelCallErrorDetails = {}) {
     super(message);
     this.name = 'ModelCallError';
     this.kind = kind;
