@@ -229,7 +229,7 @@ const summaries = [
 const todo = fc.record({ content: line, status: fc.constantFrom('pending', 'in_progress', 'completed') });
 const logEntry = fc.oneof(
   fc.array(todo).map((todos) => ({ name: 'todo/write', todos })),
-  fc.constant({ name: 'turn/start', todos: [] }),
+  fc.record({ name: fc.constant('turn/start'), todos: fc.array(todo, { maxLength: 0 }) }),
 );
 
 describe('the unfinished work of any log', () => {

@@ -98,28 +98,34 @@ describe('a transcript', () => {
   it('is printed by `crewboard transcript`, and saved with --record, never over another file', async () => {
     const journal = await conversation();
     const jobId = newJobId();
+    const asked: string[] = [];
     await using folder = await folderWith({});
     const server = await serveLoopback(async (request, response) => {
       const url = new URL(request.url ?? '/', 'http://localhost');
-      if (url.pathname !== `/v1/jobs/${jobId}/tasks/${TASK}/transcript`) throw new Error(url.pathname);
+      const paths = [`/v1/jobs/${jobId}/tasks/${TASK}/transcript`, `/v1/jobs/${jobId}/transcript`];
+      if (!paths.includes(url.pathname)) throw new Error(url.pathname);
+      asked.push(url.pathname);
       const cursor = url.searchParams.get('cursor') ?? undefined;
       sendJson(response, 200, transcriptPage(TASK, journal, { cursor, limit: 4 }));
     });
     try {
       const run = async (...more: string[]) => {
         const terminal = recordedTerminal();
-        const args = ['transcript', jobId, TASK, '--url', server.url, '--key', 'none', ...more];
+        const args = ['transcript', jobId, '--url', server.url, '--key', 'none', ...more];
         return { code: await runCli(args, terminal, {}), terminal };
       };
-      const printed = await run();
+      const printed = await run(TASK);
       const lines = printed.terminal.out().trimEnd().split('\n');
       expect(lines.map((line) => JSON.parse(line))).toEqual(journal);
       const file = join(folder.path, 'failure.json');
-      const saved = await run('--record', file);
+      const saved = await run(TASK, '--record', file);
       expect([saved.code, saved.terminal.out()]).toEqual([0, '']);
       const recording = Recording.parse(JSON.parse(await readFile(file, 'utf8')));
       expect(recording).toEqual(recordConversation(TASK, journal));
-      expect((await run('--record', file)).code).not.toBe(0);
+      expect((await run(TASK, '--record', file)).code).not.toBe(0);
+      asked.length = 0;
+      const ofLead = await run('--record', join(folder.path, 'lead.json'));
+      expect([ofLead.code, new Set(asked)]).toEqual([0, new Set([`/v1/jobs/${jobId}/transcript`])]);
     } finally {
       await server.stop();
     }
