@@ -40,6 +40,24 @@ async function jobAfter(failure: () => ScriptedReply) {
   return await stack.run({ tasks: [{ title: 'One' }], limits: { budgetUsd: 1, maxAttempts: 1 } });
 }
 
+describe('a usage that no model can have', () => {
+  it('is held at a limit: the sums stay true, and the attempts can be read', async () => {
+    const absurd = { input_tokens: Number.MAX_SAFE_INTEGER, output_tokens: Number.MAX_SAFE_INTEGER };
+    await using api = await startScriptedApi((request) => {
+      const taskId = /"taskId":"(t_\w{8})"/.exec(allText(request))?.[1] ?? '';
+      return reply([toolUse('board_submit', { taskId, summary: 'done' })], { usage: absurd });
+    });
+    await using stack = await openLocalStack({ provider: { url: api.url, key: KEY } });
+    const { id, spend } = await stack.run({ tasks: [{ title: 'One' }] });
+    expect(spend.inputTokens).toBe(100_000_000);
+    // 100 million tokens of each at 2 and 10 USD a million.
+    expect(spend.settledUsd).toBe(1200);
+    const [task] = (await stack.client.tasks.list(id)).tasks;
+    const { attempts } = await stack.client.tasks.attempts(id, task?.id ?? '');
+    expect(attempts).toHaveLength(1);
+  });
+});
+
 describe('a model call that failed, behind the governor and under a budget', () => {
   it.each<[string, () => ScriptedReply, number]>([
     ['529', () => overloaded(), SUBMIT_USD],
