@@ -1,11 +1,6 @@
+import { COMPACTION_ASKED_NOTE, COMPACTION_DONE_NOTE } from '@crewboard/contracts';
 import type { AgentEnd } from './agent.ts';
-import {
-  COMPACTION_ASKED_NOTE,
-  COMPACTION_DONE_NOTE,
-  type CompactionAsked,
-  type CompactionLog,
-  type ReplyEntry,
-} from './compaction-log.ts';
+import type { CompactionAsked, CompactionLog, ReplyEntry } from './compaction-log.ts';
 import { isDropped, type Turn } from './conversation.ts';
 import { cleanText, takeInReply } from './intake.ts';
 import { untilAborted } from './linked-abort.ts';
