@@ -43,6 +43,16 @@ export function replayed(recording: Recording): Script {
   };
 }
 
+/** Tools of boards that may end an attempt, also where every call of the recording was refused or brought news. */
+const MAY_END = new Set([
+  'board_submit',
+  'board_fail',
+  'board_block',
+  'board_wait',
+  'submit_plan',
+  'finish_job',
+]);
+
 /** Stand-ins for the tools that the conversation called: each call answers what it was answered then. */
 export function replayedTools(recording: Recording): Tool[] {
   const calls = recording.replies.flatMap(({ content }) => content).filter(({ type }) => type === 'tool_use');
@@ -53,7 +63,8 @@ export function replayedTools(recording: Recording): Tool[] {
     inputSchema: z.looseObject({}),
     readOnly: recording.readOnlyTools.includes(name),
     // A call without a result ended its attempt.
-    endsAttempt: calls.some((call) => call.name === name && !results.has(String(call.id))),
+    endsAttempt:
+      MAY_END.has(name) || calls.some((call) => call.name === name && !results.has(String(call.id))),
     execute: async (_, { toolUseId }) => {
       const result = results.get(toolUseId);
       if (result === undefined) return { content: '', end: { kind: 'done' } };
