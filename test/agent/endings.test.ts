@@ -72,6 +72,33 @@ describe('endings', () => {
     expect(over.outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 11 });
   });
 
+  it('counts no pause as an ending', async () => {
+    const paused = () => reply([text('Looking.')], { stopReason: 'pause_turn' });
+    const plain = () => reply([text('Done.')]);
+    await using api = await startScriptedApi([paused(), paused(), plain(), paused(), plain(), submit()]);
+    const { outcome, events } = await runOn(api);
+    expect(outcome).toMatchObject({ kind: 'done', turns: 6 });
+    expect(events.filter(({ type }) => type === 'nudged')).toHaveLength(2);
+
+    await using third = await startScriptedApi([plain(), paused(), plain(), paused(), plain()]);
+    expect((await runOn(third)).outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 5 });
+
+    await using empty = await startScriptedApi([paused(), paused(), reply([]), submit()]);
+    expect((await runOn(empty)).outcome).toMatchObject({ kind: 'done', turns: 4 });
+  });
+
+  it('fails as class model when all it gets are replies that can not be used', async () => {
+    await using api = await startScriptedApi(() => reply([toolUse('no such name!')]));
+    const { outcome, journal } = await runOn(api);
+    expect(outcome).toMatchObject({
+      kind: 'failed',
+      class: 'model',
+      reason: expect.stringContaining('block 0 (tool_use) is malformed'),
+    });
+    expect(api.requests).toHaveLength(3);
+    expect(journal.entries.some((entry) => entry.kind === 'reply')).toBe(false);
+  });
+
   it('drops a reply that was cut, never runs its calls, and asks again with twice the tokens', async () => {
     const calls: ToolCallRecord[] = [];
     const cut = () => reply([toolUse('look'), cutToolUse('submit', '{"sum')], { stopReason: 'max_tokens' });

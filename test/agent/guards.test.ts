@@ -63,6 +63,23 @@ describe('the loop guard', () => {
     expect(api.requests.some(({ body }) => told(body))).toBe(false);
   });
 
+  it('goes on counting over calls that only keep books', async () => {
+    const { tool: checklist } = recordingChecklist();
+    const note = recordingTool([], { name: 'board_note', readOnly: false, bookkeeping: true });
+    const books = [
+      (n: number) => toolUse('todo_write', { todos: [todo(`step ${n}`)] }),
+      (n: number) => toolUse('board_note', { text: `note ${n}` }),
+    ];
+    for (const keep of books) {
+      await using api = await startScriptedApi((_, n) =>
+        reply(n % 2 === 0 ? [keep(n)] : [toolUse('look', { at: 'a' }), keep(n)]),
+      );
+      const tools = [recordingTool([], { name: 'look' }), checklist, note, submitTool()];
+      const { outcome } = await runOn(api, { tools });
+      expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 11 });
+    }
+  });
+
   it('leaves a wait alone that brings other news each time, not one that brings the same', async () => {
     for (const [news, kind] of [
       [(n: number) => `news ${n}`, 'limit'],
@@ -106,6 +123,18 @@ describe('at 80 % of its turns', () => {
       { type: 'tool_result' },
       { type: 'text', text: expect.stringContaining('8 of 10 turns are used') },
     ]);
+  });
+});
+
+describe('with few turns', () => {
+  it('the model is told to wrap up before the last one, where there is more than one', async () => {
+    for (const maxTurns of [1, 2, 3, 4, 5]) {
+      await using api = await startScriptedApi((_, n) => reply([toolUse('look', { n })]));
+      const tools = [recordingTool([], { name: 'look' }), submitTool()];
+      await runOn(api, { tools, limits: { ...LIMITS, maxTurns } });
+      const told = api.requests.map(({ body }) => allText(body).includes('Wrap up'));
+      expect(told).toEqual([...Array(maxTurns - 1).fill(false), maxTurns > 1]);
+    }
   });
 });
 

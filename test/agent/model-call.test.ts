@@ -28,8 +28,18 @@ const REQUEST: ModelRequest = {
   maxTokens: 64_000,
 };
 
-function callOn(url: string, { idleMs = 5000, signal = new AbortController().signal } = {}) {
-  return createModelCall({ baseUrl: url, apiKey: KEY, idleMs })(REQUEST, { signal });
+function callOn(
+  url: string,
+  { idleMs = 5000, signal = new AbortController().signal, tailMs }: CallOnOptions = {},
+) {
+  const tail = tailMs === undefined ? {} : { tailMs };
+  return createModelCall({ baseUrl: url, apiKey: KEY, idleMs, ...tail })(REQUEST, { signal });
+}
+
+interface CallOnOptions {
+  idleMs?: number | undefined;
+  signal?: AbortSignal;
+  tailMs?: number;
 }
 
 /** Returns the error of one call that the script answers with `scripted`. */
@@ -41,17 +51,29 @@ async function errorOf(scripted: ScriptedReply, idleMs?: number): Promise<ModelC
   return error;
 }
 
-/** Serves one raw body for any request. */
-async function serveRaw(body: string) {
+/** Serves one raw body for any request. `open` leaves the answer open, with a ping every so many ms. */
+async function serveRaw(body: string, open?: { pingMs: number }) {
+  let closed = () => {};
+  const gone = new Promise<void>((resolve) => {
+    closed = resolve;
+  });
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(body);
+    if (open === undefined) return void response.end(body);
+    response.write(body);
+    const pings = setInterval(() => response.write(events({ type: 'ping' })), open.pingMs);
+    response.once('close', () => {
+      clearInterval(pings);
+      closed();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Resolves when the client has closed an answer that was left open. */
+    gone,
     [Symbol.asyncDispose]: () => new Promise<void>((resolve) => void server.close(() => resolve())),
   };
 }
@@ -146,6 +168,68 @@ describe('a model call', () => {
     controller.abort('cancelled');
     await expect(call).rejects.toBe('cancelled');
     expect(await api.requests[0]?.ended).toBe('aborted');
+  });
+});
+
+const usage = { input_tokens: 1, output_tokens: 1 };
+const start = { type: 'message_start', message: { id: 'm', model: 'x', usage } };
+const callBlock = (index: number, id: string) => ({
+  type: 'content_block_start',
+  index,
+  content_block: { type: 'tool_use', id, name: 'look', input: {} },
+});
+const stopBlock = (index: number) => ({ type: 'content_block_stop', index });
+const json = (index: number, partial_json: string) => ({
+  type: 'content_block_delta',
+  index,
+  delta: { type: 'input_json_delta', partial_json },
+});
+const end = [{ type: 'message_delta', delta: { stop_reason: 'tool_use' } }, { type: 'message_stop' }];
+const whole = [start, callBlock(0, 'c1'), json(0, '{"at":1}'), stopBlock(0), ...end];
+
+describe('the blocks of a reply', () => {
+  it('are all closed and never begun or extended again, or it is no reply', async () => {
+    for (const [broken, reason] of [
+      [[start, callBlock(0, 'c1'), json(0, '{"at":1}'), ...end], 'within block 0'],
+      [[start, callBlock(0, 'c1'), stopBlock(0), callBlock(1, 'c2'), ...end], 'within block 1'],
+      [[start, callBlock(0, 'c1'), stopBlock(0), json(0, '{"at":1}'), ...end], 'not open'],
+      [[start, callBlock(0, 'c1'), callBlock(0, 'c2'), stopBlock(0), ...end], 'started twice'],
+    ] as const) {
+      await using server = await serveRaw(events(...broken));
+      await expect(callOn(server.url)).rejects.toMatchObject({
+        kind: 'transient',
+        message: expect.stringContaining(reason),
+      });
+    }
+  });
+
+  it('are those before its end: what follows is ignored', async () => {
+    const late = [
+      callBlock(1, 'c2'),
+      stopBlock(1),
+      { type: 'error', error: { type: 'api_error', message: '' } },
+    ];
+    await using server = await serveRaw(events(...whole, ...late));
+    expect((await callOn(server.url)).content).toMatchObject([{ id: 'c1', input: { at: 1 } }]);
+  });
+
+  it('end with an error frame, named or not', async () => {
+    const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+    await using server = await serveRaw(`${events(start)}data: ${JSON.stringify(error)}\n\n`);
+    await expect(callOn(server.url)).rejects.toMatchObject({ kind: 'overloaded' });
+  });
+});
+
+describe('an answer that stays open after its reply', () => {
+  it('costs no more than its bound, pings or not, and is closed then', async () => {
+    for (const pingMs of [5, 60_000]) {
+      await using server = await serveRaw(events(...whole), { pingMs });
+      const before = performance.now();
+      const { content } = await callOn(server.url, { idleMs: 20_000, tailMs: 50 });
+      expect(performance.now() - before).toBeLessThan(5000);
+      expect(content).toMatchObject([{ id: 'c1', input: { at: 1 } }]);
+      await server.gone;
+    }
   });
 });
 

@@ -83,7 +83,7 @@ describe('the shape of a list', () => {
 
   it('has a content that is not empty [row 16] [row 59] [row 103] [row 113]', async () => {
     const text = 'todos[3].content must be a non-empty string';
-    for (const content of ['', '   ', '\n\t', undefined, 7, null]) {
+    for (const content of ['', '   ', '\n\t', '\u200b', '\u2800', undefined, 7, null]) {
       expect(await refusal({ todos: [...todos(3), { content, status: 'pending' }] })).toBe(text);
     }
     expect(await refusal({ todos: [todo('x'.repeat(501))] })).toBe(

@@ -1,13 +1,18 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import { z } from 'zod';
-import { linkAbort } from './linked-abort.ts';
+import { type LinkedAbort, linkAbort, untilAborted } from './linked-abort.ts';
 import { type ModelCall, ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
 import { streamError, toModelCallError } from './provider-errors.ts';
 import { askedPauseMs } from './rate-headers.ts';
 import { ReplyReader } from './reply-reader.ts';
 
 const ErrorEvent = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
+/** An error as some gateways send it: its name stands in the data only. */
+const ErrorData = z.object({ type: z.literal('error') });
+
+/** How long an answer may stay open after its reply, by default: its end mostly comes at once. */
+const TAIL_MS = 250;
 
 function toParams(request: ModelRequest): Anthropic.MessageCreateParamsStreaming {
   return {
@@ -20,33 +25,48 @@ function toParams(request: ModelRequest): Anthropic.MessageCreateParamsStreaming
   };
 }
 
-async function readEvents(response: Response, reader: ReplyReader, apiKey: string, heard: () => void) {
+interface Reading {
+  response: Response;
+  reader: ReplyReader;
+  apiKey: string;
+  /** Aborts the reading; done when the tail takes too long. */
+  call: LinkedAbort;
+  /** Called with each event of the reply, pings included. */
+  heard: () => void;
+  tailMs: number;
+}
+
+async function readEvents({ response, reader, apiKey, heard }: Reading, onWhole: () => void) {
   for await (const event of Stream.rawEvents(response)) {
+    if (reader.reply !== undefined) continue;
     heard();
     if (event.data === '') continue;
     const data: unknown = JSON.parse(event.data);
-    if (event.event === 'error') {
+    if (event.event === 'error' || ErrorData.safeParse(data).success) {
       const { error } = ErrorEvent.parse(data);
       throw streamError(error.type, error.message, apiKey);
     }
     reader.add(data);
+    if (reader.reply !== undefined) onWhole();
   }
 }
 
 /**
- * Reads a streamed answer to its end, so that the connection can be used again; `heard` is called with each event,
- * pings included. Nothing that happens after a whole reply makes it fail.
+ * Reads a streamed answer to its end, so that the connection can be used again, but for at most `tailMs` after a whole
+ * reply. Nothing that happens after that makes it fail.
  */
-async function readReply(
-  response: Response,
-  reader: ReplyReader,
-  apiKey: string,
-  heard: () => void,
-): Promise<ModelReply> {
+async function readReply(reading: Reading): Promise<ModelReply> {
+  const { reader, call, tailMs } = reading;
+  let tail: NodeJS.Timeout | undefined;
+  const onWhole = () => {
+    tail = setTimeout(() => call.abort(new Error('the answer did not end after its reply')), tailMs);
+  };
   try {
-    await readEvents(response, reader, apiKey, heard);
+    await untilAborted(readEvents(reading, onWhole), call.signal);
   } catch (error) {
     if (reader.reply === undefined) throw error;
+  } finally {
+    clearTimeout(tail);
   }
   if (reader.reply === undefined)
     throw new ModelCallError('transient', 'the stream ended before the reply did');
@@ -59,6 +79,8 @@ export interface ModelCallOptions {
   apiKey: string;
   /** The longest silence, from the request on. */
   idleMs: number;
+  /** How long to wait for the end of an answer whose reply is whole, before the connection is given up. Default 250. */
+  tailMs?: number;
   /** Another `fetch` than the global one. */
   fetch?: typeof fetch;
 }
@@ -68,7 +90,7 @@ export interface ModelCallOptions {
  * for more than `idleMs`, from the request on, is given up as `transient`.
  */
 export function createModelCall(options: ModelCallOptions): ModelCall {
-  const { baseUrl, apiKey, idleMs } = options;
+  const { baseUrl, apiKey, idleMs, tailMs = TAIL_MS } = options;
   const client = new Anthropic({
     baseURL: baseUrl,
     apiKey,
@@ -87,7 +109,8 @@ export function createModelCall(options: ModelCallOptions): ModelCall {
       const response = await client.messages.create(toParams(request), { signal: call.signal }).asResponse();
       const pauseMs = askedPauseMs(response.headers);
       if (pauseMs !== undefined) onPauseAsked?.(pauseMs);
-      return await readReply(response, reader, apiKey, () => watchdog.refresh());
+      const heard = () => watchdog.refresh();
+      return await readReply({ response, reader, apiKey, call, heard, tailMs });
     } catch (error) {
       signal.throwIfAborted();
       const failure = call.signal.aborted ? silence() : toModelCallError(error, apiKey);

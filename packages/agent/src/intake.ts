@@ -1,4 +1,5 @@
 import type { ContentBlock, ToolAnswer, WholeOutput } from '@crewboard/contracts';
+import { DEEP_INPUT, DEEP_VALUE, isTooDeep, MAX_DEPTH } from './depth.ts';
 
 /** What stands for a result or an answer without any text. */
 export const NO_OUTPUT = '(no output)';
@@ -73,18 +74,33 @@ export function takeInTexts(texts: readonly string[]): string[] {
   return texts.map(cleanText).filter((text) => text.trim() !== '');
 }
 
-function cleanValue(value: unknown): unknown {
+/** Cleans `value`, which may be nested `levels` deep; what is deeper is left out. */
+function cleanValue(value: unknown, levels = MAX_DEPTH): unknown {
   if (typeof value === 'string') return cleanText(value);
-  if (Array.isArray(value)) return value.map(cleanValue);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [cleanText(key), cleanValue(inner)]));
+  if (levels === 0) return DEEP_VALUE;
+  if (Array.isArray(value)) return value.map((inner) => cleanValue(inner, levels - 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [cleanText(key), cleanValue(inner, levels - 1)]),
+  );
 }
 
-/** Cleans all texts of a reply. Thinking is signed and stays as it came. */
+/** Half an input would be another call: one that is too deep is left out whole. */
+function boundedInput(block: ContentBlock): ContentBlock {
+  return block.type === 'tool_use' && isTooDeep(block.input) ? { ...block, input: DEEP_INPUT } : block;
+}
+
+/**
+ * Cleans all texts of a reply, and leaves out what is nested too deep to be journalled, sent back and read again.
+ * Thinking is signed and stays as it came.
+ */
 export function takeInReply(content: readonly ContentBlock[]): ContentBlock[] {
   return content.map((block) => {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') return block;
-    const cleaned = Object.entries(block).map(([key, value]) => [cleanText(key), cleanValue(value)]);
+    const cleaned = Object.entries(boundedInput(block)).map(([key, value]) => [
+      cleanText(key),
+      cleanValue(value),
+    ]);
     return { ...Object.fromEntries(cleaned), type: cleanText(block.type) };
   });
 }

@@ -19,9 +19,11 @@ function isSame(a: ToolCall, b: ToolCall): boolean {
   return a.name === b.name && isDeepStrictEqual(a.input, b.input);
 }
 
+/** True for a call that changed what others may look at; a checklist or a note is no such thing. */
 function changesSomething(run: Run, turn: Turn, call: ToolCall): boolean {
   const tool = run.tools.get(call.name);
-  return tool !== undefined && !tool.readOnly && turn.results.get(call.id)?.isError === false;
+  const mayChange = tool !== undefined && !tool.readOnly && tool.bookkeeping !== true;
+  return mayChange && turn.results.get(call.id)?.isError === false;
 }
 
 /** The streak of `call` over the attempt's turns. */

@@ -1,4 +1,5 @@
 import { type ContentBlock, isCleanText } from '@crewboard/contracts';
+import { isTooDeep } from './depth.ts';
 import type { ModelReply } from './model-call.ts';
 
 const CALL_ID = /^[a-zA-Z0-9_-]{1,200}$/;
@@ -26,9 +27,9 @@ function isWellFormed(block: ContentBlock): boolean {
     case 'text':
       return isText(block.text);
     case 'thinking':
-      return isSigned(block.thinking) && isSigned(block.signature);
+      return isSigned(block.thinking) && isSigned(block.signature) && !isTooDeep(block);
     case 'redacted_thinking':
-      return isSigned(block.data);
+      return isSigned(block.data) && !isTooDeep(block);
     case 'tool_use':
       return (
         isText(block.id) &&

@@ -68,12 +68,17 @@ export class ReplyReader {
   #head: { messageId: string; model: string } | undefined;
   readonly #blocks: ContentBlock[] = [];
   readonly #inputs = new Map<number, string>();
+  readonly #open = new Set<number>();
   #usage: WireUsage = {};
   #stopReason: string | undefined;
   #stopped = false;
 
-  /** Takes in one event; unknown types are ignored. Throws when a known one has another shape. */
+  /**
+   * Takes in one event; unknown types are ignored, and all that follows the reply's end. Throws when a known one has
+   * another shape, or comes where it can't.
+   */
   add(data: unknown): void {
+    if (this.#stopped) return;
     const known =
       isRecord(data) && StreamEvent.options.some((option) => option.shape.type.value === data.type);
     if (known) this.#take(StreamEvent.parse(data));
@@ -101,27 +106,28 @@ export class ReplyReader {
         this.#count(event.message.usage);
         break;
       case 'content_block_start':
-        this.#blocks[event.index] = event.content_block;
+        this.#begin(event.index, event.content_block);
         break;
       case 'content_block_delta':
         this.#extend(event.index, event.delta);
         break;
       case 'content_block_stop':
-        this.#closeInput(event.index);
+        this.#close(event.index);
         break;
       case 'message_delta':
         this.#stopReason = event.delta.stop_reason ?? this.#stopReason;
         this.#count(event.usage ?? {});
         break;
       case 'message_stop':
-        this.#stopped = true;
+        this.#stop();
         break;
     }
   }
 
   #extend(at: number, delta: Delta): void {
     const block = this.#blocks[at];
-    if (block === undefined) throw new Error(`a delta for block ${at}, which was not started`);
+    if (block === undefined || !this.#open.has(at))
+      throw new Error(`a delta for block ${at}, which is not open`);
     if (delta.type === 'input_json_delta') {
       this.#inputs.set(at, `${this.#inputs.get(at) ?? ''}${delta.partial_json ?? ''}`);
     } else {
@@ -129,7 +135,21 @@ export class ReplyReader {
     }
   }
 
-  #closeInput(at: number): void {
+  #begin(at: number, block: ContentBlock): void {
+    if (this.#blocks[at] !== undefined) throw new Error(`block ${at} was started twice`);
+    this.#blocks[at] = block;
+    this.#open.add(at);
+  }
+
+  /** A block that was never closed may lack anything, such as a call its input: such a reply is none. */
+  #stop(): void {
+    const [open] = this.#open;
+    if (open !== undefined) throw new Error(`the reply ended within block ${open}`);
+    this.#stopped = true;
+  }
+
+  #close(at: number): void {
+    this.#open.delete(at);
     const json = this.#inputs.get(at);
     const block = this.#blocks[at];
     if (json !== undefined && json !== '' && block !== undefined) {

@@ -16,6 +16,20 @@ export type CallOutcome =
 
 const FIRST_WAIT_MS = 1000;
 
+/** The model answered, and what it sent can't be used: the model's failure, not the connection's. */
+class UnusableReplyError extends ModelCallError {
+  constructor(wrong: string) {
+    super('transient', `the model sent a reply that can't be used: ${wrong}`);
+  }
+}
+
+/** How an attempt ends whose calls keep failing, the last one with `error`. */
+function endOfTries(error: ModelCallError): AgentEnd {
+  const { kind, message: reason, retryAfterMs } = error;
+  if (error instanceof UnusableReplyError) return { kind: 'failed', class: 'model', reason };
+  return { kind: 'parked', cause: 'model', error: kind, reason, retryAfterMs };
+}
+
 /** Doubling waits that all fit into `retryMs`; half of each is chance, so that agents do not come back together. */
 function backoffMs(failedTries: number, tries: number, retryMs: number): number {
   const first = Math.min(FIRST_WAIT_MS, retryMs / 2 ** tries);
@@ -53,7 +67,7 @@ async function ask(run: Run, request: ModelRequest, call: GrantedCall): Promise<
   const wrong = malformedPart(reply, new Set(taken));
   if (wrong === undefined) return reply;
   await call.settle({ kind: 'used', usage: reply.usage });
-  throw new ModelCallError('transient', `the model sent a reply that can't be used: ${wrong}`);
+  throw new UnusableReplyError(wrong);
 }
 
 function realWait(ms: number, signal: AbortSignal): Promise<void> {
@@ -93,7 +107,7 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
     }
     const waitMs = Math.max(backoffMs(failedTries, modelTries, modelRetryMs), retryAfterMs ?? 0);
     if (failedTries >= modelTries || waitedMs + waitMs > modelRetryMs) {
-      return { ok: false, end: { kind: 'parked', cause: 'model', error: kind, reason, retryAfterMs } };
+      return { ok: false, end: endOfTries(error) };
     }
     run.emit({ type: 'model.retry', failedTries, waitMs, kind, reason });
     await (run.options.wait ?? realWait)(waitMs, run.signal);

@@ -3,6 +3,7 @@ import type { AgentEnd } from './agent.ts';
 import { isBlankText, isDropped, isThinking, type ReplyEntry, type Turn } from './conversation.ts';
 import { untilAborted } from './linked-abort.ts';
 import { guardLoops } from './loop-guard.ts';
+import { leavesOpen } from './messages.ts';
 import type { Run } from './run.ts';
 import { runCalls } from './turn-calls.ts';
 
@@ -49,7 +50,9 @@ async function settleEnding(run: Run, turns: readonly Turn[], turn: Turn): Promi
   const end = await untilAborted(askCaller(), run.signal);
   if (end !== undefined) return endOfTool(end);
   const empty = isEmpty(turn.reply);
-  const endings = trailing(run, turns, (each) => each.calls.length === 0 && !isDropped(each.reply));
+  // A pause is no ending: the model only went on later.
+  const ended = turns.filter((each) => !leavesOpen(each));
+  const endings = trailing(run, ended, (each) => each.calls.length === 0 && !isDropped(each.reply));
   if (endings > (empty ? MAX_NUDGES.empty : MAX_NUDGES.plain)) {
     const reason = `the model ended ${endings} turns in a row without a tool call`;
     return { kind: 'failed', class: 'model', reason };

@@ -45,6 +45,11 @@ function told(tool: Tool, error: CrewboardError): string {
   });
 }
 
+function errorText(tool: Tool, error: unknown): string {
+  if (error instanceof CrewboardError) return told(tool, error);
+  return `${tool.name} failed: ${error instanceof Error ? error.message : String(error)}`;
+}
+
 /** Finds the tool and checks the input; nothing has happened yet when it refuses. */
 function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   const tool = run.tools.get(call.name);
@@ -59,14 +64,14 @@ function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   if (planMode !== undefined && !tool.readOnly && !planMode.allows.includes(tool.name)) {
     return { ready: false, error: told(tool, notInPlanMode(tool, planMode.allows)) };
   }
-  const parsed = parseToolInput(tool, call.input);
-  if (!parsed.ok) return { ready: false, error: told(tool, parsed.error) };
-  return { ready: true, tool, input: parsed.input };
-}
-
-function errorText(tool: Tool, error: unknown): string {
-  if (error instanceof CrewboardError) return told(tool, error);
-  return `${tool.name} failed: ${error instanceof Error ? error.message : String(error)}`;
+  try {
+    const parsed = parseToolInput(tool, call.input);
+    if (!parsed.ok) return { ready: false, error: told(tool, parsed.error) };
+    return { ready: true, tool, input: parsed.input };
+  } catch (error) {
+    // A tool's own schema may throw; that is the call's failure, not the attempt's.
+    return { ready: false, error: errorText(tool, error) };
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { CrewboardError, holdsProto, invalidArgument, PROTO_REFUSED, type Tool } from '@crewboard/contracts';
 import type { z } from 'zod';
+import { isTooDeep, MAX_DEPTH, wasTooDeep } from './depth.ts';
 
 export type ParsedInput = { ok: true; input: unknown } | { ok: false; error: CrewboardError };
 
@@ -55,14 +56,24 @@ function protoRefused(tool: Tool): CrewboardError {
   return new CrewboardError('invalid_argument', `the input of ${tool.name} is not taken: ${PROTO_REFUSED}.`);
 }
 
+/** Schemas go as deep as their input does, until the stack ends. */
+function depthRefused(tool: Tool): CrewboardError {
+  return new CrewboardError(
+    'invalid_argument',
+    `the input of ${tool.name} is not taken: it is nested too deep, at most ${MAX_DEPTH} levels are allowed. Send it flatter.`,
+  );
+}
+
 /**
  * Parses a call's input by the tool's schema. What does not fit is `invalid_argument` with the first wrong path.
  */
 export function parseToolInput(tool: Tool, input: unknown): ParsedInput {
+  if (wasTooDeep(input)) return { ok: false, error: depthRefused(tool) };
   if (holdsProto(input)) return { ok: false, error: protoRefused(tool) };
   const asSent = tool.inputSchema.safeParse(input);
   if (asSent.success) return { ok: true, input: asSent.data };
   const repaired = mended(input, asSent.error.issues);
+  if (isTooDeep(repaired)) return { ok: false, error: depthRefused(tool) };
   const parsed = repaired === input ? asSent : tool.inputSchema.safeParse(repaired);
   if (parsed.success) return { ok: true, input: parsed.data };
   return { ok: false, error: invalidArgument(`the input of ${tool.name}`, parsed.error, repaired) };

@@ -48,6 +48,7 @@ export function createTodoWriteTool(options: TodoWriteOptions): Tool {
     inputSchema: z.unknown().meta(published),
     readOnly: false,
     idempotent: true,
+    bookkeeping: true,
     async execute(input) {
       const checked = validator.validate(input);
       if (!checked.ok) return { content: checked.error, isError: true };

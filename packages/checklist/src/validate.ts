@@ -1,4 +1,4 @@
-import { isCleanText } from '@crewboard/contracts';
+import { isBlank, isCleanText } from '@crewboard/contracts';
 import { z } from 'zod';
 import { TODO_STATUSES, type Todo } from './todos.ts';
 
@@ -36,7 +36,7 @@ function text() {
     .string({ error: nonEmpty })
     .min(1, nonEmpty)
     .max(MAX_CONTENT_LENGTH, `must be at most ${MAX_CONTENT_LENGTH} characters`)
-    .refine((value) => value.trim() !== '', nonEmpty)
+    .refine((value) => !isBlank(value), nonEmpty)
     .refine(isCleanText, 'must not contain a lone surrogate or NUL');
 }
 

@@ -46,6 +46,8 @@ export interface Tool<Input = unknown> {
   readOnly: boolean;
   /** Board writes are not read-only but carry a requestId: after a crash they are re-sent, never "unknown". */
   idempotent?: boolean;
+  /** Changes only what the agent says of its own work (its checklist, a note): no reason to look at anything again. */
+  bookkeeping?: boolean;
   /** May end the attempt: runs alone, after all other calls of its turn. */
   endsAttempt?: boolean;
   timeoutMs?: number;

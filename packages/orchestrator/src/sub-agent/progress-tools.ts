@@ -13,6 +13,7 @@ export function createBoardNoteTool(boards: Boards, hold: Hold): Tool<z.infer<ty
     inputSchema: BoardNoteInput,
     readOnly: false,
     idempotent: true,
+    bookkeeping: true,
     async execute({ taskId, text, progress }, { requestId }) {
       refuseForeign(hold.taskId, taskId);
       await boards.note(hold, requestId, text, { progress });
