@@ -132,9 +132,18 @@ function clean(given: unknown): unknown {
   return Object.fromEntries(Object.entries(given).map(([key, inner]) => [key, clean(inner)]));
 }
 
+/** A call as it may come back: what is no object goes back as an object that holds it, for the API takes only those. */
+function asCall(block: ContentBlock): ContentBlock {
+  const { type, input = {} } = block;
+  if (type !== 'tool_use' || (typeof input === 'object' && input !== null && !Array.isArray(input)))
+    return block;
+  const streamed = typeof input === 'string' ? input : JSON.stringify(input);
+  return { ...block, input: streamed === '' ? {} : { INVALID_JSON: streamed } };
+}
+
 /** The reply as it may come back: cleaned, and without blank texts. */
 function sentOf({ content, stopReason }: Wild): SentReply {
-  const cleaned = content.map((block): ContentBlock => ({ ...Object(clean(block)), type: block.type }));
+  const cleaned = content.map((block) => asCall({ ...Object(clean(block)), type: block.type }));
   return {
     content: cleaned.filter(({ type, text }) => type !== 'text' || String(text).trim() !== ''),
     stopReason,
