@@ -5,13 +5,13 @@ import type { BoardRecord } from './records.ts';
 /** What holds every pending task of a board; the first that applies. */
 export type BoardHold = 'pause' | 'approval' | undefined;
 
-/** Returns what holds the pending tasks of a board. */
-export function holdOf({ pauses, plan }: Pick<BoardRecord, 'pauses' | 'plan'>): BoardHold {
-  if (pauses.length > 0) return 'pause';
+/** Returns what holds the pending tasks of a board; one that is not started stands still like a paused one. */
+export function holdOf({ status, pauses, plan }: Pick<BoardRecord, 'status' | 'pauses' | 'plan'>): BoardHold {
+  if (status === 'accepting' || pauses.length > 0) return 'pause';
   return plan === 'none' ? undefined : 'approval';
 }
 
-/** The counts of a board; they add up by construction, and under a pause or before a plan's approval all that is pending is held. */
+/** The counts of a board; they add up by construction, and under a pause, before the start or a plan's approval all that is pending is held. */
 export function countsOf(board: BoardRecord): Counts {
   const c = board.count;
   const ready = board.sum(READY_CODES);

@@ -65,7 +65,12 @@ async function named(open: readonly string[], read: ReadRows): Promise<string> {
   return words.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-async function whereOf(row: TaskRow, readiness: Readiness | undefined, read: ReadRows): Promise<string> {
+async function whereOf(
+  row: TaskRow,
+  readiness: Readiness | undefined,
+  isStarted: boolean,
+  read: ReadRows,
+): Promise<string> {
   switch (readiness?.state) {
     case undefined:
       return `is ${statusOf(row.hot.code)}`;
@@ -78,6 +83,7 @@ async function whereOf(row: TaskRow, readiness: Readiness | undefined, read: Rea
     case 'scheduled':
       return `is scheduled for ${readiness.at}`;
     case 'held':
+      if (!isStarted) return 'is held: the job is not started';
       return readiness.cause === 'proposal'
         ? 'is a proposal: the lead or a person must approve it first'
         : `is held (${readiness.cause})`;
@@ -98,7 +104,7 @@ export async function readTaskFacts(
   const { code, number, hold } = row.hot;
   return {
     name: nameOf(row),
-    where: await whereOf(row, readiness, read),
+    where: await whereOf(row, readiness, board.status !== 'accepting', read),
     current: currentOf(row, readiness),
     allowed: allowedActions({ code, number, hold, readiness, job: jobOf(board) }, asker),
   };
