@@ -2,7 +2,7 @@ import { isoTime, type Readiness } from '@crewboard/contracts';
 import { z } from 'zod';
 import { parseOwner } from './actors.ts';
 import { type Asked, type Asker, allowedActions } from './allowed-actions.ts';
-import { statusOf } from './codes.ts';
+import { CODES, statusOf } from './codes.ts';
 import { toTask } from './public-task.ts';
 import { holdOf } from './readiness.ts';
 import type { BoardRecord as BoardRecordType, TaskRow } from './records.ts';
@@ -28,7 +28,7 @@ export interface TaskFacts {
 /** Runs `read_tasks` for some tasks of the board in question. */
 type ReadRows = (taskIds: readonly string[]) => Promise<unknown>;
 
-const nameOf = ({ id, hot }: TaskRow) => (hot.number === 0 ? `the lead ${id}` : `#${hot.number} ${id}`);
+const nameOf = ({ id, hot }: TaskRow) => (hot.number === 0 ? `${id} (the lead)` : `#${hot.number} ${id}`);
 
 /** Who makes a call of a script; `isOutside`: its token is not, or no longer, the task's. */
 export function askerOf(name: ScriptName, args: ScriptArguments, isOutside: boolean): Asker {
@@ -102,10 +102,11 @@ export async function readTaskFacts(
   if (row === undefined) return undefined;
   const { readiness } = toTask(row, holdOf(board));
   const { code, number, hold } = row.hot;
+  const isBehindOne = !board.allowsParallel && board.count(CODES.in_progress) > 0;
   return {
     name: nameOf(row),
     where: await whereOf(row, readiness, board.status !== 'accepting', read),
     current: currentOf(row, readiness),
-    allowed: allowedActions({ code, number, hold, readiness, job: jobOf(board) }, asker),
+    allowed: allowedActions({ code, number, hold, readiness, isBehindOne, job: jobOf(board) }, asker),
   };
 }
