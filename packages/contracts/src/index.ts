@@ -175,6 +175,8 @@ export {
   WriteFileInput,
 } from './tool-inputs.ts';
 export {
+  COMPACTION_ASKED_NOTE,
+  COMPACTION_DONE_NOTE,
   Recording,
   recordConversation,
   redactEntry,
