@@ -11,6 +11,7 @@ test.each([
   ['POST', '/pause', '{"reason":"lunch"}', 'pauseJob', [JOB_ID, 'lunch']],
   ['POST', '/resume', '{"reason":"back"}', 'resumeJob', [JOB_ID, 'back']],
   ['POST', '/start', undefined, 'startJob', [JOB_ID]],
+  ['POST', '/start', '{}', 'startJob', [JOB_ID]],
   ['PATCH', '', PATCH, 'editJob', [JOB_ID, JSON.parse(PATCH)]],
 ])('%s of a job%s with %s answers the job', async (method, path, body, call, args) => {
   await using app = await openApp();

@@ -135,3 +135,11 @@ test('PATCH of a path that takes none is method_not_allowed', async () => {
   expect(answer.status).toBe(405);
   expect(answer.headers.get('allow')).toBe('GET, HEAD');
 });
+
+test('POST .../unblock refuses an answer that says nothing', async () => {
+  await using app = await openApp();
+  const answer = await send(app.url, 'POST', '/unblock', { version: 3, answer: ' ' });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ code: 'invalid_argument' });
+  expect(app.fake.calls).toEqual([]);
+});

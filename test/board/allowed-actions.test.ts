@@ -76,6 +76,19 @@ const STATES: Record<string, (board: BoardFixture) => Promise<Place>> = {
     await board.boards.pauseJob(place.jobId, ANN, 'user', 'wait');
     return place;
   },
+  async 'ready behind the one that may be in progress'(board) {
+    const tasks = ['first', 'a'].map((key) => ({ key, title: key, executor: 'external' as const }));
+    const { jobId, ids } = await board.job(tasks, { allowParallelInProgress: false });
+    const claimed = await board.boards.claim(jobId, {
+      taskId: ids.first ?? '',
+      owner: { kind: 'external', id: 'bob' },
+      secret: newSecret(),
+      requestId: newSecret(),
+      leaseMs: 60_000,
+    });
+    expect(claimed).toBeDefined();
+    return { jobId, taskId: ids.a ?? '', token: NO_TOKEN };
+  },
   'a proposal': proposed,
   async 'a rejected proposal'(board) {
     const place = await proposed(board);
@@ -220,3 +233,12 @@ it.each(
     if (asker === 'person' && !isLead) expect(allowed.includes('retry')).toBe(succeeded.includes('reopen'));
   },
 );
+
+it('names the lead as a task whose claim is refused', async () => {
+  await using board = await openBoardFixture();
+  const place = await STATES['the lead']?.(board);
+  if (place === undefined) throw new Error('no such state');
+  expect((await refusalOf(CLAIMS.claim?.(board, place, 1) ?? Promise.resolve()))?.message).toContain(
+    `task ${place.taskId} (the lead) can't be claimed by this kind of holder.`,
+  );
+});

@@ -48,6 +48,18 @@ describe('limits of a running job', () => {
     expect((await boards.job(jobId)).spec.limits.maxTurns).toBe(10);
   });
 
+  it('stay as they are, with their version, when they are given again', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId } = await board.job(titles(1));
+    expect(await edit(board, jobId, { maxTurns: 10 })).toBe(2);
+    const before = await boards.events(jobId, '0-0', 100);
+    expect(await edit(board, jobId, { maxTurns: 10 })).toBe(2);
+    expect((await boards.job(jobId)).version).toBe(2);
+    expect(await boards.events(jobId, '0-0', 100)).toEqual(before);
+    await expect(edit(board, jobId, { maxTurns: 10 }, 1)).rejects.toMatchObject({ code: 'stale_version' });
+  });
+
   it('are given to one of many that change them at once', async () => {
     await using board = await openBoardFixture();
     const { jobId } = await board.job(titles(1));

@@ -71,6 +71,20 @@ it('a list of what is held shows proposals', async () => {
   expect(page.tasks.map(({ id }) => id)).toEqual([taskId]);
 });
 
+it('a list by status shows proposals among what is pending, and rejected ones among what was cancelled', async () => {
+  await using board = await openBoardFixture();
+  const { jobId } = await board.job([{ key: 'a', title: 'A', executor: 'external' }]);
+  const { hold } = await claimOutside(board, jobId, {});
+  const bob = { kind: 'external', id: 'bob' } as const;
+  const { taskId } = await board.boards.propose(hold, 'r', { title: 'P' }, bob, 3);
+  const listed = async (status: 'pending' | 'cancelled') =>
+    (await board.boards.page(jobId, { status, after: 0, limit: 10 })).tasks.map(({ id }) => id);
+  expect([await listed('pending'), await listed('cancelled')]).toEqual([[taskId], []]);
+  const by = { kind: 'user', id: 'ann' } as const;
+  await board.boards.resolve(jobId, { taskId, version: 1, decision: 'reject', text: '', by });
+  expect([await listed('pending'), await listed('cancelled')]).toEqual([[], [taskId]]);
+});
+
 it('a stale block, fail and release are told what changed since', async () => {
   await using board = await openBoardFixture();
   const { boards } = board;

@@ -68,6 +68,14 @@ describe('a rendered board', () => {
     expect(linesOf(awaiting)[1]).toBe('job_abcdefgh2345 awaiting approval, 0 tasks');
   });
 
+  it('tells proposals apart from the tasks that are counted, also where not all are shown', () => {
+    const counts = { ...NO_COUNTS, total: 1, pending: 1, ready: 1 };
+    const tasks = [aLine(1), aLine(2, { readiness: { state: 'held', cause: 'proposal' } })];
+    expect(linesOf(aSnapshot(tasks, { counts }))[1]).toContain('1 task and 1 proposal: 1 pending (1 ready)');
+    expect(linesOf(aSnapshot(tasks, { counts, more: 1 }))[1]).toContain('1 task and 2 proposals: ');
+    expect(linesOf(aSnapshot([aLine(1)], { counts }))[1]).toContain('1 task: ');
+  });
+
   it('marks every status, and says who holds a task, what it waits for and why it stopped', () => {
     const owner = { kind: 'sub-agent' as const, id: 'worker-1' };
     const tasks = [

@@ -48,7 +48,7 @@ describe('a job that is held', () => {
     await sweepMuchLater(stack, id);
     expect(await stack.client.jobs.get(id)).toMatchObject({
       status: 'accepting',
-      counts: { total: 3, ready: 2, waiting: 1, in_progress: 0 },
+      counts: { total: 3, ready: 0, waiting: 0, held: 3, in_progress: 0 },
     });
     expect((await stack.keys()).filter((key) => /:tasks:(wait|prioritized)$/.test(key))).toEqual([]);
 
@@ -75,7 +75,20 @@ describe('a job that is held', () => {
     const { id } = await stack.client.jobs.submit({ hold: true, tasks, limits: { maxTasks: 2 } });
     expect(await post(stack, id, 'tasks/claim', { owner: 'x' })).toMatchObject({
       status: 409,
-      json: { code: 'not_ready' },
+      json: {
+        code: 'not_ready',
+        detail: expect.stringContaining('the job is not started'),
+        current: { readiness: { state: 'held' } },
+        allowed: [],
+        next: `POST /v1/jobs/${id}/start`,
+      },
+    });
+    expect((await stack.client.tasks.list(id, { readiness: 'ready' })).tasks).toEqual([]);
+    const [task] = (await stack.client.tasks.list(id, { readiness: 'held' })).tasks;
+    expect(task).toMatchObject({ number: 1, readiness: { state: 'held', cause: 'pause' } });
+    const why = await stack.call('GET', `/v1/jobs/${id}/tasks/${task?.id}/why`);
+    expect(why.json).toMatchObject({
+      text: expect.stringContaining(`the job is not started: POST /v1/jobs/${id}/start`),
     });
     for (const call of ['pause', 'resume']) {
       expect(await post(stack, id, call)).toMatchObject({

@@ -14,6 +14,8 @@ export interface Asked {
   /** What a task in review waits for: `checks` or `review`. */
   hold: string;
   readiness: Readiness | undefined;
+  /** Its job runs one task at a time, and one is in progress. */
+  isBehindOne: boolean;
   /** Of the job: an ended one takes only what opens it again, one that is being cancelled nothing. */
   job: 'open' | 'ended' | 'cancelling';
 }
@@ -45,6 +47,10 @@ function ofPlanner(asked: Asked, isPerson: boolean): string[] {
   return job === 'open' ? decisions(asked) : [];
 }
 
+function canBeClaimed({ job, number, readiness, isBehindOne }: Asked): boolean {
+  return job === 'open' && number > 0 && readiness?.state === 'ready' && !isBehindOne;
+}
+
 /** The actions on a task that would succeed now, by its status, its readiness, its job and who asks. */
 export function allowedActions(asked: Asked, asker: Asker): string[] {
   switch (asker) {
@@ -54,6 +60,6 @@ export function allowedActions(asked: Asked, asker: Asker): string[] {
     case 'holder':
       return asked.job === 'open' && statusOf(asked.code) === 'in_progress' ? HOLDING : [];
     case 'claimant':
-      return asked.job === 'open' && asked.number > 0 && asked.readiness?.state === 'ready' ? ['claim'] : [];
+      return canBeClaimed(asked) ? ['claim'] : [];
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Actor, JobLimits, JobSpec } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
@@ -10,7 +11,8 @@ const EditReply = z.tuple([z.literal('ok'), z.number()]);
 export function jobEdits(io: BoardIo) {
   return {
     /**
-     * Gives the job `limits` in place of those of `spec`, which was read at `version`; returns its new version.
+     * Gives the job `limits` in place of those of `spec`, which was read at `version`; returns its new version, or
+     * the same one where nothing differs.
      * `changed` names the limits that were asked for. Errors: `stale_version` with the job's version, `terminal`,
      * `not_found`.
      */
@@ -26,6 +28,7 @@ export function jobEdits(io: BoardIo) {
           JSON.stringify({ ...spec, limits }),
           JSON.stringify({ version: version + 1, limits: changed }),
           ...capsOf(limits),
+          isDeepStrictEqual(spec.limits, limits) ? 1 : 0,
         ]),
         EditReply,
       );

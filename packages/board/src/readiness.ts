@@ -1,17 +1,17 @@
 import { type Counts, isoTime, type JobStatus, type Readiness, type TaskStatus } from '@crewboard/contracts';
-import { CODES, READY_CODES, statusOf } from './codes.ts';
+import { CODES, OUTSIDE_CODES, READY_CODES, statusOf } from './codes.ts';
 import type { BoardRecord } from './records.ts';
 
 /** What holds every pending task of a board; the first that applies. */
 export type BoardHold = 'pause' | 'approval' | undefined;
 
-/** Returns what holds the pending tasks of a board. */
-export function holdOf({ pauses, plan }: Pick<BoardRecord, 'pauses' | 'plan'>): BoardHold {
-  if (pauses.length > 0) return 'pause';
+/** Returns what holds the pending tasks of a board; one that is not started stands still like a paused one. */
+export function holdOf({ status, pauses, plan }: Pick<BoardRecord, 'status' | 'pauses' | 'plan'>): BoardHold {
+  if (status === 'accepting' || pauses.length > 0) return 'pause';
   return plan === 'none' ? undefined : 'approval';
 }
 
-/** The counts of a board; they add up by construction, and under a pause or before a plan's approval all that is pending is held. */
+/** The counts of a board; they add up by construction, and under a pause, before the start or a plan's approval all that is pending is held. */
 export function countsOf(board: BoardRecord): Counts {
   const c = board.count;
   const ready = board.sum(READY_CODES);
@@ -71,13 +71,12 @@ export function codesOf(
 ): number[] {
   const pending = [...READY_CODES, CODES.waiting, CODES.scheduled, CODES.unreachable, CODES.held];
   let codes: number[];
-  if (filter.readiness === undefined) codes = [...pending, 10, 11, 12, 13, 14, 15];
+  if (filter.readiness === undefined) codes = [...pending, 10, 11, 12, 13, 14, 15, ...OUTSIDE_CODES];
   else if (hold !== undefined) codes = filter.readiness === 'held' ? [...pending, CODES.proposal] : [];
   else if (filter.readiness === 'ready') codes = READY_CODES;
   // Proposals are held too, though they stand outside the counts.
   else if (filter.readiness === 'held') codes = [CODES.held, CODES.proposal];
   else codes = [CODES[filter.readiness]];
   if (filter.status === undefined) return codes;
-  const wanted = filter.status === 'pending' ? [...pending, CODES.proposal] : [CODES[filter.status]];
-  return codes.filter((code) => wanted.includes(code));
+  return codes.filter((code) => statusOf(code) === filter.status);
 }

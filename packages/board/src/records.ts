@@ -121,6 +121,8 @@ export interface BoardRecord {
   status: JobStatus;
   lead: string | undefined;
   lastNumber: number;
+  /** False: one task at a time. */
+  allowsParallel: boolean;
   cancelling: boolean;
   createdAt: number;
   startedAt: number;

@@ -2,7 +2,7 @@ import { isoTime, type Readiness } from '@crewboard/contracts';
 import { z } from 'zod';
 import { parseOwner } from './actors.ts';
 import { type Asked, type Asker, allowedActions } from './allowed-actions.ts';
-import { statusOf } from './codes.ts';
+import { CODES, statusOf } from './codes.ts';
 import { toTask } from './public-task.ts';
 import { holdOf } from './readiness.ts';
 import type { BoardRecord as BoardRecordType, TaskRow } from './records.ts';
@@ -28,7 +28,7 @@ export interface TaskFacts {
 /** Runs `read_tasks` for some tasks of the board in question. */
 type ReadRows = (taskIds: readonly string[]) => Promise<unknown>;
 
-const nameOf = ({ id, hot }: TaskRow) => (hot.number === 0 ? `the lead ${id}` : `#${hot.number} ${id}`);
+const nameOf = ({ id, hot }: TaskRow) => (hot.number === 0 ? `${id} (the lead)` : `#${hot.number} ${id}`);
 
 /** What a task waits for of people is no claim: who wants it is told what people can do. */
 const UP_TO_PEOPLE: readonly string[] = ['blocked', 'in_review'];
@@ -69,7 +69,12 @@ async function named(open: readonly string[], read: ReadRows): Promise<string> {
   return words.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-async function whereOf(row: TaskRow, readiness: Readiness | undefined, read: ReadRows): Promise<string> {
+async function whereOf(
+  row: TaskRow,
+  readiness: Readiness | undefined,
+  isStarted: boolean,
+  read: ReadRows,
+): Promise<string> {
   switch (readiness?.state) {
     case undefined:
       return `is ${statusOf(row.hot.code)}`;
@@ -82,6 +87,7 @@ async function whereOf(row: TaskRow, readiness: Readiness | undefined, read: Rea
     case 'scheduled':
       return `is scheduled for ${readiness.at}`;
     case 'held':
+      if (!isStarted) return 'is held: the job is not started';
       return readiness.cause === 'proposal'
         ? 'is a proposal: the lead or a person must approve it first'
         : `is held (${readiness.cause})`;
@@ -100,10 +106,11 @@ export async function readTaskFacts(
   if (row === undefined) return undefined;
   const { readiness } = toTask(row, holdOf(board));
   const { code, number, hold } = row.hot;
+  const isBehindOne = !board.allowsParallel && board.count(CODES.in_progress) > 0;
   return {
     name: nameOf(row),
-    where: await whereOf(row, readiness, read),
+    where: await whereOf(row, readiness, board.status !== 'accepting', read),
     current: currentOf(row, readiness),
-    allowed: allowedActions({ code, number, hold, readiness, job: jobOf(board) }, asker),
+    allowed: allowedActions({ code, number, hold, readiness, isBehindOne, job: jobOf(board) }, asker),
   };
 }

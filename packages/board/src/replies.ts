@@ -130,6 +130,11 @@ const REFUSALS: Record<string, Refusal> = {
     detail: (c) => `task ${c.name} is held by ${holder(c)}.`,
   },
   not_ready: { code: 'not_ready', detail: (c) => `task ${c.name} ${c.where}.` },
+  unstarted: {
+    code: 'not_ready',
+    detail: (c) => `task ${c.name} ${c.where}.`,
+    next: () => ({ call: 'start_job' }),
+  },
   not_started: {
     code: 'invalid_transition',
     detail: () => `the job is held and was not started yet.`,

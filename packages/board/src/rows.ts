@@ -108,6 +108,7 @@ function boardRecord(value: unknown): BoardRecordType {
     status: JobStatus.parse(values[2]),
     lead: text(values, 3, what) || undefined,
     lastNumber: number(values, 4, what),
+    allowsParallel: number(values, 6, what) === 1,
     cancelling: number(values, 7, what) === 1,
     createdAt: number(values, 8, what),
     startedAt: number(values, 9, what),

@@ -81,7 +81,7 @@ export {
   ProjectName,
   WorkToolName,
 } from './job.ts';
-export { EditJobBody, JobLimitsPatch, PauseBody } from './job-edit-http.ts';
+export { EditJobBody, JobLimitsPatch, PauseBody, StartBody } from './job-edit-http.ts';
 export {
   type CallSettlement,
   ContentBlock,

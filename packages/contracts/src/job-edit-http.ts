@@ -6,6 +6,9 @@ import { boundedText } from './text.ts';
 export const PauseBody = z.strictObject({ reason: boundedText(2048).optional() });
 export type PauseBody = z.infer<typeof PauseBody>;
 
+/** `POST /v1/jobs/:id/start`: there is nothing to say. */
+export const StartBody = z.strictObject({});
+
 const { jobTimeoutMs, maxFailures, budgetUsd, budgetTokens } = JobLimitsInput.shape;
 
 /** New limits of a job: absent ones stay, `null` takes one away that a job need not have. */

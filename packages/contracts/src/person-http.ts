@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TaskId } from './ids.ts';
 import { Attempt, FailureClass, Readiness, Task, TaskChanges, TaskStatus } from './task.ts';
-import { boundedText } from './text.ts';
+import { boundedText, requiredText } from './text.ts';
 
 /** The version of the task that the caller saw last: another one is refused as stale. */
 const version = z.number().int().positive();
@@ -17,7 +17,7 @@ export const EditBody = TaskChanges.extend({ version }).refine(
 export type EditBody = z.infer<typeof EditBody>;
 
 /** The answer reaches the next attempt. */
-export const UnblockBody = z.strictObject({ version, answer: boundedText(4096).optional() });
+export const UnblockBody = z.strictObject({ version, answer: requiredText(4096).optional() });
 export type UnblockBody = z.infer<typeof UnblockBody>;
 export const ApproveBody = z.strictObject({ version });
 export type ApproveBody = z.infer<typeof ApproveBody>;

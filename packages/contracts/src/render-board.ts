@@ -52,13 +52,20 @@ const STATUS_ORDER: readonly TaskStatus[] = [
 
 const words = (status: string) => status.replace('_', ' ');
 
-/** Such as "12 tasks: 3 completed, 2 in progress, 7 pending (2 ready, 5 waiting)". */
-function countsLine(counts: Counts): string {
+/** What stands outside the counts: proposals that nobody has accepted, rejected ones among them. */
+function proposalsText({ tasks, more, counts }: BoardSnapshot): string {
+  const proposals = tasks.length + more - counts.total;
+  return proposals > 0 ? ` and ${proposals} proposal${proposals === 1 ? '' : 's'}` : '';
+}
+
+/** Such as "12 tasks and 2 proposals: 3 completed, 2 in progress, 7 pending (2 ready, 5 waiting)". */
+function countsLine(snapshot: BoardSnapshot): string {
+  const { counts } = snapshot;
   const named = (names: readonly (keyof Counts)[]) =>
     names.filter((name) => counts[name] > 0).map((name) => `${counts[name]} ${words(name)}`);
   const parts = named(['completed', 'in_progress', 'in_review', 'blocked', 'failed', 'cancelled', 'pending']);
   const ways = named(['ready', 'waiting', 'scheduled', 'unreachable', 'held']);
-  const total = `${counts.total} task${counts.total === 1 ? '' : 's'}`;
+  const total = `${counts.total} task${counts.total === 1 ? '' : 's'}${proposalsText(snapshot)}`;
   if (parts.length === 0) return total;
   return `${total}: ${parts.join(', ')}${ways.length === 0 ? '' : ` (${ways.join(', ')})`}`;
 }
@@ -186,7 +193,7 @@ export function renderBoard(snapshot: BoardSnapshot, options: RenderOptions): st
   const { format, groupBy = 'parent', maxLines = Number.POSITIVE_INFINITY } = options;
   const width = Math.max(WIDTH_LEAST, options.width ?? WIDTH);
   const title = shownLine(snapshot.title, width);
-  const state = `${snapshot.jobId} ${words(snapshot.status)}, ${countsLine(snapshot.counts)}`;
+  const state = `${snapshot.jobId} ${words(snapshot.status)}, ${countsLine(snapshot)}`;
   const isMarkdown = format === 'markdown';
   const head = isMarkdown ? [`# ${markdownText(title)}`, '', markdownText(state), ''] : [title, state];
 

@@ -110,6 +110,23 @@ export const AcceptanceItem = z.strictObject({
 });
 export type AcceptanceItem = z.infer<typeof AcceptanceItem>;
 
+/** Evidence names an item by its ID, so no two may share one. */
+const acceptance = z
+  .array(AcceptanceItem)
+  .max(50)
+  .superRefine((items, context) => {
+    const seen = new Set<string>();
+    for (const [i, { id }] of items.entries()) {
+      if (seen.has(id))
+        context.addIssue({
+          code: 'custom',
+          path: [i, 'id'],
+          message: `"${id}" is the ID of another item of this task`,
+        });
+      seen.add(id);
+    }
+  });
+
 export const TaskLimits = z.strictObject({
   maxTurns: z.number().int().min(1).max(1000).optional(),
   timeoutMs: z.number().int().min(1000).max(86_400_000).optional(),
@@ -138,7 +155,7 @@ const taskFields = {
   outputSchema: z.record(z.string(), JsonValue).optional(),
   dependsOn: z.array(DependencyRef).max(10_000).optional(),
   onDependencyLost: z.enum(['hold', 'cancel']).optional(),
-  acceptance: z.array(AcceptanceItem).max(50).optional(),
+  acceptance: acceptance.optional(),
   policy: Policy.optional(),
   priority: z.number().int().min(0).max(4).optional(),
   labels: z.array(label).max(20).optional(),

@@ -85,6 +85,8 @@ export function taskState(boards: Boards, isServed: IsServed) {
     const { readiness } = task;
     switch (readiness?.state) {
       case 'held':
+        if (state.status === 'accepting')
+          return `is held: the job is not started: POST /v1/jobs/${state.spec.id}/start`;
         if (readiness.cause === 'pause')
           return `is held: the job is paused (${state.reason || state.pauses.join(', ')})`;
         if (readiness.cause === 'proposal')

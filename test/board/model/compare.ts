@@ -6,7 +6,7 @@ import {
   type Task,
   type TaskStatus,
 } from '@crewboard/contracts';
-import { becauseOf, countsOf, isOutside, jobStatusOf, plannedOf, readinessOf } from './derive.ts';
+import { becauseOf, countsOf, holdsAll, jobStatusOf, plannedOf, readinessOf } from './derive.ts';
 import type { Rig } from './rig.ts';
 import type { ModelBoard, ModelTask } from './state.ts';
 
@@ -27,19 +27,19 @@ const READINESS = ['ready', 'waiting', 'scheduled', 'unreachable', 'held'] as co
 /** Which tasks each filter of lists finds, by their numbers. */
 type Lists = Record<string, number[]>;
 
-/** Proposals stand outside the counts; a filter finds them only as held. */
+/** Proposals stand outside the counts, but filters find them by what they show. */
 export function listsOfModel(board: ModelBoard): Lists {
   const lists: Lists = {};
   const numbers = (fits: (task: ModelTask) => boolean) =>
     plannedOf(board).flatMap((task) => (fits(task) ? [task.number] : []));
   for (const status of TASK_STATUSES) {
-    lists[status] = numbers((task) => task.status === status && !isOutside(task));
+    lists[status] = numbers((task) => task.status === status);
   }
-  const isPaused = board.pauses.length > 0;
+  const isHeld = holdsAll(board);
   for (const state of READINESS) {
     lists[state] = numbers((task) => {
       const isPending = task.status === 'pending';
-      return isPending && (isPaused ? 'held' : readinessOf(task)) === state;
+      return isPending && (isHeld ? 'held' : readinessOf(task)) === state;
     });
   }
   return lists;
@@ -59,10 +59,8 @@ export async function listsInRedis({ boards, jobId }: Rig): Promise<Lists> {
 
 /** The model's view of itself. */
 export function seenByModel(board: ModelBoard): Seen {
-  const isPaused = board.pauses.length > 0;
-  const tasks = Object.fromEntries(
-    board.tasks.map((task) => [task.number, modelTask(board, task, isPaused)]),
-  );
+  const isHeld = holdsAll(board);
+  const tasks = Object.fromEntries(board.tasks.map((task) => [task.number, modelTask(board, task, isHeld)]));
   const known = board.tasks.filter((task) => task.number > 0 || task.attempts.length > 0 || task.version > 1);
   return {
     job: { status: jobStatusOf(board), pauses: [...board.pauses], counts: countsOf(board) },
@@ -74,9 +72,9 @@ export function seenByModel(board: ModelBoard): Seen {
   };
 }
 
-function modelTask(board: ModelBoard, task: ModelTask, isPaused: boolean): object {
+function modelTask(board: ModelBoard, task: ModelTask, isHeld: boolean): object {
   const isPending = task.status === 'pending';
-  const readiness = isPaused ? 'held' : readinessOf(task);
+  const readiness = isHeld ? 'held' : readinessOf(task);
   return {
     status: task.status,
     ...(isPending && { readiness }),

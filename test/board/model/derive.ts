@@ -19,6 +19,10 @@ export const isOutside = (task: ModelTask): boolean => task.outside || task.hold
 export const isOpen = (board: ModelBoard): boolean =>
   !hasEnded(board) && !board.cancelling && board.pauses.length === 0 && board.status !== 'accepting';
 
+/** True while all that is pending shows as held: before the start, and under a pause. */
+export const holdsAll = (board: ModelBoard): boolean =>
+  board.status === 'accepting' || board.pauses.length > 0;
+
 /** An edge's true state: `completed` is met by completion and lost by any other end, `settled` met by any end. */
 export function edgeState(board: ModelBoard, edge: Pick<Edge, 'on' | 'condition'>): EdgeState {
   const status = taskOf(board, edge.on)?.status ?? 'pending';
@@ -62,7 +66,7 @@ export function countsOf(board: ModelBoard): Counts {
     if (isOutside(task)) continue;
     counts.total += 1;
     counts[task.status] += 1;
-    if (task.status === 'pending') counts[board.pauses.length > 0 ? 'held' : readinessOf(task)] += 1;
+    if (task.status === 'pending') counts[holdsAll(board) ? 'held' : readinessOf(task)] += 1;
   }
   return counts;
 }

@@ -1,4 +1,4 @@
-import { EditJobBody, Job, PauseBody } from '@crewboard/contracts';
+import { EditJobBody, Job, PauseBody, StartBody } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
 import { JobPath } from './shapes.ts';
@@ -41,6 +41,8 @@ export function jobControlRoutes(service: Service): Route[] {
       method: 'POST',
       path: '/v1/jobs/:id/start',
       summary: 'Start a job that was submitted with hold',
+      body: StartBody.optional(),
+      example: {},
       handler: async ({ params }, caller) => json(await service.startJob(caller, params.id)),
     }),
   ];

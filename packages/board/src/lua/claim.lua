@@ -46,7 +46,7 @@ if expected ~= '' and tonumber(expected) ~= T[ATTEMPT] then
 end
 if T[CODE] == IN_PROGRESS then return refuse('already_claimed', id, T) end
 if is_terminal(T[CODE]) then return refuse('terminal', id, T) end
-if B[STATUS] == 'accepting' then return refuse('not_ready', id, T) end
+if B[STATUS] == 'accepting' then return refuse('unstarted', id, T) end
 if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', id, T, { job = B[STATUS] }) end
 if is_paused(B) then
   unqueue(B, id, T, builtIn)

@@ -1,6 +1,7 @@
 -- Changes the limits of a job at the version that the caller saw.
 -- ARGV: 1 by, 2 version, 3 the job's JSON with the new limits, 4 data of the event, JSON,
---       5 budget in nano-USD, 6 in tokens (0: none), 7 onLimit 0 pause | 1 finish | 2 fail
+--       5 budget in nano-USD, 6 in tokens (0: none), 7 onLimit 0 pause | 1 finish | 2 fail,
+--       8 0|1: these are the limits that the job has
 -- Returns 'ok' and the new version.
 local B = load_board()
 local refused = refuse_board(B)
@@ -9,6 +10,7 @@ if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', nil, nil, { 
 if tonumber(ARGV[2]) ~= B[JOB_VERSION] then
   return refuse('stale_version', nil, nil, { what = 'job', version = B[JOB_VERSION] })
 end
+if ARGV[8] == '1' then return { 'ok', B[JOB_VERSION] } end
 local limits = cjson.decode(ARGV[3]).limits
 B[JOB_VERSION] = B[JOB_VERSION] + 1
 B[MAX_PARALLEL], B[MAX_TASKS], B[MAX_LEAD_RUNS] = limits.maxParallel, limits.maxTasks, limits.maxLeadRuns

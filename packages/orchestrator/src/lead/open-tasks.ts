@@ -9,7 +9,12 @@ export async function openTaskLines(boards: Boards, jobId: string): Promise<stri
   const lines: string[] = [];
   let open = 0;
   for (const status of OPEN_STATUSES) {
-    const { tasks, counts } = await boards.page(jobId, { after: 0, limit: LINES_MOST, status });
+    const { tasks, counts } = await boards.page(jobId, {
+      after: 0,
+      limit: LINES_MOST,
+      status,
+      planned: true,
+    });
     open += counts[status];
     const room = LINES_MOST - lines.length;
     for (const { id, number, title, version } of tasks.slice(0, room))
