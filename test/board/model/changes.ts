@@ -142,18 +142,19 @@ function applyEdit(board: ModelBoard, { edit, links }: CheckedEdit): void {
     announceLoss(board, task);
 }
 
-/** Opens an ended job again; a lead that ended well waits for news. */
-function reopenJob(board: ModelBoard): void {
+/** Opens an ended job again; a lead that ended well, and is not itself reopened, waits for news. */
+function reopenJob(board: ModelBoard, reopensLead: boolean): void {
   if (!hasEnded(board)) return;
   board.status = 'running';
   board.cancelling = false;
   log(board, 'job.reopened');
   const lead = leadOf(board);
   if (lead === undefined || (lead.status !== 'completed' && lead.status !== 'cancelled')) return;
+  board.unread = false;
+  if (reopensLead) return;
   lead.version += 1;
   lead.status = 'pending';
   lead.hold = 'news';
-  board.unread = false;
   log(board, 'task.reopened', lead);
 }
 
@@ -230,7 +231,11 @@ export function change(board: ModelBoard, call: Change): Answer {
     cancelTask(board, mustHave(board, number));
     if (cascade) cascadeOn(board, number, 0);
   }
-  if (call.reopens.length > 0) reopenJob(board);
+  if (call.reopens.length > 0)
+    reopenJob(
+      board,
+      call.reopens.some(({ task }) => task === 0),
+    );
   const started = call.reopens.flatMap(({ task: number }) => reopenTask(board, mustHave(board, number)));
   if (checked.plan.fresh.length + call.reopens.length > 0) liftPauses(board, 'stall');
   // What was only added or opened again may stand behind something lost: the sweeper ends such a job, not this call.
