@@ -173,6 +173,14 @@ it('missing evidence is shown as the whole call', () => {
   );
 });
 
+it('a wrong argument is answered with a call that only reads, in every language', () => {
+  const wrong = new CrewboardError('invalid_argument', 'no', { path: 'version' });
+  const example = { version: 1, dependents: 'cancel' };
+  expect(overHttp(wrong, example)).toMatchObject({ next: `GET /v1/jobs/${JOB}/tasks/${TASK}`, example });
+  expect(asTool(wrong, 'board_submit', { taskId: TASK }).next).toBe('board_list {}');
+  expect(asTool(wrong.with({ current: { taskId: TASK } })).next).toBe(`board_get {"taskId":"${TASK}"}`);
+});
+
 it('control, bidi and hidden characters of a detail are shown, line breaks of ours stay', () => {
   const { detail } = new CrewboardError('forbidden', 'evil\u001b[2J\u202e\u200b\u0007\r\nown\u2028er');
   expect(detail).toBe('evil\\u{1b}[2J\\u{202e}\\u{200b}\\u{7}\\u{d}\nown\\u{2028}er');

@@ -72,7 +72,11 @@ async function factsOf(
   args: ScriptArguments,
 ): Promise<TaskFacts | undefined> {
   if (current.taskId === undefined || current.status === undefined) return undefined;
-  return readTaskFacts(read, current.taskId, askerOf(name, args, OUTSIDE.includes(word)));
+  return readTaskFacts(
+    read,
+    current.taskId,
+    askerOf(name, args, current.isOutside === true || OUTSIDE.includes(word)),
+  );
 }
 
 const JOBS_REMEMBERED = 1000;

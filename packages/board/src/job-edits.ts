@@ -2,6 +2,7 @@ import type { Actor, JobLimits, JobSpec } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { capsOf } from './budgets.ts';
+import { withLimitsSince } from './changed-since.ts';
 import { parseReply } from './replies.ts';
 
 const EditReply = z.tuple([z.literal('ok'), z.number()]);
@@ -11,7 +12,7 @@ export function jobEdits(io: BoardIo) {
   return {
     /**
      * Gives the job `limits` in place of those of `spec`, which was read at `version`; returns its new version.
-     * `changed` names the limits that were asked for. Errors: `stale_version` with the job's version, `terminal`,
+     * `changed` names the limits that were asked for. Errors: `stale_version` with the job's version and what has changed, `terminal`,
      * `not_found`.
      */
     async editJob(
@@ -19,16 +20,15 @@ export function jobEdits(io: BoardIo) {
       edit: { by: Actor; version: number; limits: JobLimits; changed: object },
     ): Promise<number> {
       const { by, version, limits, changed } = edit;
-      const [, next] = parseReply(
-        await io.run(spec.id, 'edit_job', [
-          `${by.kind}:${by.id}`,
-          version,
-          JSON.stringify({ ...spec, limits }),
-          JSON.stringify({ version: version + 1, limits: changed }),
-          ...capsOf(limits),
-        ]),
-        EditReply,
-      );
+      const args = [
+        `${by.kind}:${by.id}`,
+        version,
+        JSON.stringify({ ...spec, limits }),
+        JSON.stringify({ version: version + 1, limits: changed }),
+        ...capsOf(limits),
+      ];
+      const edited = withLimitsSince(io, spec.id, version, () => io.run(spec.id, 'edit_job', args));
+      const [, next] = parseReply(await edited, EditReply);
       return next;
     },
   };
