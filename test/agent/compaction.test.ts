@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AgentOptions, WorkState } from '../../packages/agent/src/index.ts';
-import { projectTodos } from '../../packages/checklist/src/index.ts';
+import { projectTodos, unfinishedWork } from '../../packages/checklist/src/index.ts';
 import { CrewboardError, type JournalEntry } from '../../packages/contracts/src/index.ts';
 import { type MemoryJournal, memoryJournal } from '../support/memory-journal.ts';
 import {
@@ -226,11 +226,49 @@ const summaries = [
   goodSummary,
 ];
 
+const todo = fc.record({ content: line, status: fc.constantFrom('pending', 'in_progress', 'completed') });
+const logEntry = fc.oneof(
+  fc.array(todo).map((todos) => ({ name: 'todo/write', todos })),
+  fc.record({ name: fc.constant('turn/start'), todos: fc.array(todo, { maxLength: 0 }) }),
+);
+
+describe('the unfinished work of any log', () => {
+  it('is that of the last list written, however often people spoke since [rows 120, 123]', () => {
+    fc.assert(
+      fc.property(fc.array(logEntry), (log) => {
+        const notes = log.map(({ name, todos }) => ({ kind: 'note' as const, name, data: { todos } }));
+        const written = log.findLast(({ name }) => name === 'todo/write')?.todos ?? [];
+        const open = written.filter(({ status }) => status !== 'completed');
+        const lines = unfinishedWork(notes);
+        expect(lines.map((item) => item.slice(4))).toEqual(open.map(({ content }) => content));
+        if (log.at(-1)?.name === 'turn/start') expect(projectTodos(notes)).toBeNull();
+      }),
+    );
+  });
+});
+
+describe('messages of people', () => {
+  it('are kept whole, the newest first, up to a bound', async () => {
+    const messages = Array.from({ length: 40 }, (_, i) => `<message ${i}>${'m'.repeat(5000)}`);
+    await using api = await startScriptedApi(lookingModel(8, goodSummary));
+    await runOn(api, options({ workState: async () => ({ ...STATE, messages }) }));
+    const all = allText(api.requests.find(({ body }) => hasCompacted(body))?.body ?? missing());
+    const kept = messages.filter((message) => all.includes(message));
+    expect(kept).toEqual(messages.slice(-12));
+    expect(all).toContain('(28 older ones were left out)');
+  });
+});
+
 describe('after any compaction', () => {
-  it('the held task, each unfinished item and each open task stand verbatim in the next request [row 123]', async () => {
+  it('the held task, each unfinished item, each open task and each message of a person stand verbatim in the next request [row 123]', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.record({ heldTask: line, unfinishedTodos: fc.array(line), openTasks: fc.array(line) }),
+        fc.record({
+          heldTask: line,
+          unfinishedTodos: fc.array(line),
+          openTasks: fc.array(line),
+          messages: fc.array(line),
+        }),
         fc.constantFrom(...summaries),
         fc.integer({ min: 1, max: 6000 }),
         async (state, summary, chars) => {
@@ -248,7 +286,8 @@ describe('after any compaction', () => {
           );
           const next = api.requests.find(({ body }) => hasCompacted(body))?.body ?? missing();
           const all = allText(next);
-          for (const item of [state.heldTask, ...state.unfinishedTodos, ...state.openTasks])
+          const { heldTask, unfinishedTodos, openTasks, messages } = state;
+          for (const item of [heldTask, ...unfinishedTodos, ...openTasks, ...messages])
             expect(all).toContain(clean(item));
           expect(api.violations).toEqual([]);
         },

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { toMessages } from '../../packages/agent/src/index.ts';
@@ -16,7 +17,14 @@ import { recordedTerminal } from '../cli/support/terminal.ts';
 import { folderWith, openScriptedStack, ownTask, repliesIn } from '../regression/support.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import { replayed, replayedTools } from '../support/replay.ts';
-import { reply, startScriptedApi, text, toolUse } from '../support/scripted-messages-api.ts';
+import {
+  allText,
+  httpError,
+  reply,
+  startScriptedApi,
+  text,
+  toolUse,
+} from '../support/scripted-messages-api.ts';
 import { recordingTool, runOn, submitTool } from './support.ts';
 
 const TASK = 't_22222222';
@@ -45,6 +53,58 @@ describe('a recorded conversation', () => {
     expect(outcome).toMatchObject({ kind: 'done', turns: 4 });
     expect(toMessages(journal.entries)).toEqual(toMessages(original));
     expect(outcome.usage).toMatchObject({ modelCalls: 4, inputTokens: 7 + 3 * 100 });
+  });
+
+  it.each([
+    ['a call that only looks', true, undefined],
+    ['a failing call that only looks', true, 'not there'],
+    ['a call that changes something', false, undefined],
+  ])('ends by the loop guard where the original did: %s', async (_, readOnly, failure) => {
+    let turn = 0;
+    await using api = await startScriptedApi(() =>
+      reply([toolUse('look', { at: 'a' }), toolUse('other', { n: turn++ })]),
+    );
+    const answer = failure === undefined ? { content: 'seen' } : { content: failure, isError: true };
+    const tools = [
+      recordingTool([], { name: 'look', readOnly, answer }),
+      recordingTool([], { name: 'other' }),
+      submitTool(),
+    ];
+    const original = await runOn(api, { tools });
+    expect(original.outcome).toMatchObject({ kind: 'failed', class: 'model' });
+    const recording = recordConversation(TASK, original.journal.entries);
+    await using again = await startScriptedApi(replayed(recording));
+    const { outcome, journal } = await runOn(again, { tools: replayedTools(recording) });
+    expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: turn });
+    expect(toMessages(journal.entries)).toEqual(toMessages(original.journal.entries));
+  });
+
+  it.each([
+    ['a full window', 1500],
+    ['a refused call', 100_000],
+  ])('that was compacted for %s gives the summary to the call that asks for it', async (_, contextWindow) => {
+    let looks = 0;
+    let refused = false;
+    await using api = await startScriptedApi((request) => {
+      const all = allText(request);
+      if (all.includes('will be replaced by your summary')) return reply([text('## Goal\nDo it.')]);
+      if (looks === 6 && contextWindow > 1500 && !refused) {
+        refused = true;
+        return httpError(400, 'invalid_request_error', {}, 'prompt is too long: 9 tokens > 8 maximum');
+      }
+      if (looks === 8) return reply([toolUse('submit')]);
+      looks++;
+      const input_tokens = Math.ceil(JSON.stringify(request.messages).length / 3);
+      return reply([toolUse('look', { looks })], { usage: { input_tokens } });
+    });
+    const look = recordingTool([], { name: 'look', answer: { content: 'x'.repeat(500) } });
+    const original = await runOn(api, { tools: [look, submitTool()], contextWindow });
+    const recording = recordConversation(TASK, original.journal.entries);
+    expect(recording.replies.filter(({ isSummary }) => isSummary === true).length).toBeGreaterThan(0);
+    await using again = await startScriptedApi(replayed(recording));
+    const { outcome, journal } = await runOn(again, { tools: replayedTools(recording), contextWindow });
+    expect(outcome).toMatchObject({ kind: 'done', turns: 9 });
+    expect(toMessages(journal.entries)).toEqual(toMessages(original.journal.entries));
   });
 
   it('of a task on a board runs again on another board, though IDs differ', async () => {
@@ -95,31 +155,71 @@ describe('a transcript', () => {
     expect(shown).toContain('use [redacted] now');
   });
 
+  it.each([
+    'sk-learn_user_guide_part_two.md',
+    'sk-learn-user-guide-part-2/index.html',
+    'cb_Release-notes_for_v12_and_2024.txt',
+  ])('leaves names that only begin like a key: %s', async (name) => {
+    const journal = memoryJournal(1);
+    await journal.append({ kind: 'message', texts: [`read ${name} first`] });
+    expect(JSON.stringify(journal.entries.map(redactEntry))).toContain(`read ${name} first`);
+  });
+
+  it('shows no key of any random text', () => {
+    const key = fc.string({
+      unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'),
+      minLength: 32,
+      maxLength: 100,
+    });
+    const texts = fc.tuple(fc.constantFrom('sk-', 'sk-ant-api03-', 'cb_'), key);
+    fc.assert(
+      fc.property(texts, ([prefix, random]) => {
+        // fast-check shrinks and biases to dull texts; keys hold digits and capitals.
+        fc.pre(/\d/.test(random) && /[A-Z]{2}|[a-z][A-Z]|\d[A-Za-z]/.test(random));
+        const value = `${prefix}${random}`;
+        const entry = {
+          v: 1,
+          id: 'e',
+          attempt: 1,
+          kind: 'message' as const,
+          texts: [`use ${value}. Then go`],
+        };
+        expect(JSON.stringify(redactEntry(entry))).not.toContain(value);
+      }),
+    );
+  });
+
   it('is printed by `crewboard transcript`, and saved with --record, never over another file', async () => {
     const journal = await conversation();
     const jobId = newJobId();
+    const asked: string[] = [];
     await using folder = await folderWith({});
     const server = await serveLoopback(async (request, response) => {
       const url = new URL(request.url ?? '/', 'http://localhost');
-      if (url.pathname !== `/v1/jobs/${jobId}/tasks/${TASK}/transcript`) throw new Error(url.pathname);
+      const paths = [`/v1/jobs/${jobId}/tasks/${TASK}/transcript`, `/v1/jobs/${jobId}/transcript`];
+      if (!paths.includes(url.pathname)) throw new Error(url.pathname);
+      asked.push(url.pathname);
       const cursor = url.searchParams.get('cursor') ?? undefined;
       sendJson(response, 200, transcriptPage(TASK, journal, { cursor, limit: 4 }));
     });
     try {
       const run = async (...more: string[]) => {
         const terminal = recordedTerminal();
-        const args = ['transcript', jobId, TASK, '--url', server.url, '--key', 'none', ...more];
+        const args = ['transcript', jobId, '--url', server.url, '--key', 'none', ...more];
         return { code: await runCli(args, terminal, {}), terminal };
       };
-      const printed = await run();
+      const printed = await run(TASK);
       const lines = printed.terminal.out().trimEnd().split('\n');
       expect(lines.map((line) => JSON.parse(line))).toEqual(journal);
       const file = join(folder.path, 'failure.json');
-      const saved = await run('--record', file);
+      const saved = await run(TASK, '--record', file);
       expect([saved.code, saved.terminal.out()]).toEqual([0, '']);
       const recording = Recording.parse(JSON.parse(await readFile(file, 'utf8')));
       expect(recording).toEqual(recordConversation(TASK, journal));
-      expect((await run('--record', file)).code).not.toBe(0);
+      expect((await run(TASK, '--record', file)).code).not.toBe(0);
+      asked.length = 0;
+      const ofLead = await run('--record', join(folder.path, 'lead.json'));
+      expect([ofLead.code, new Set(asked)]).toEqual([0, new Set([`/v1/jobs/${jobId}/transcript`])]);
     } finally {
       await server.stop();
     }

@@ -115,8 +115,9 @@ function serveTask(fake: FakeState) {
       return { attempts: [], nextCursor: '1' };
     },
     async readTranscript(scope, jobId, taskId, query) {
-      await onTask('readTranscript')(scope, jobId, taskId, query);
-      return { taskId, entries: [] };
+      const wanted = taskId ?? 't_22222222';
+      await onTask('readTranscript')(scope, jobId, wanted, query);
+      return { taskId: wanted, entries: [] };
     },
     async explainTask(scope, jobId, taskId) {
       await onTask('explainTask')(scope, jobId, taskId);

@@ -42,7 +42,7 @@ describe('limits of a running job', () => {
     });
     await expect(edit(board, jobId, { maxTurns: 20 }, 1)).rejects.toMatchObject({
       code: 'stale_version',
-      detail: 'the job has changed: it is at version 2 now. Nothing was changed.',
+      detail: 'the job has changed: it is at version 2 now.',
       extras: { current: { version: 2 } },
     });
     expect((await boards.job(jobId)).spec.limits.maxTurns).toBe(10);

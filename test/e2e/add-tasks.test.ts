@@ -86,7 +86,7 @@ test('a batch with one bad task adds none of them', async () => {
     [[good, { title: ' ' }], 400, 'invalid_argument'],
     [[good, { title: 'No command', executor: 'command' }], 400, 'invalid_argument'],
     [[], 400, 'invalid_argument'],
-    [Array.from({ length: 1001 }, (_, i) => ({ title: `${i}` })), 400, 'invalid_argument'],
+    [Array.from({ length: 1001 }, (_, i) => ({ title: `${i}` })), 422, 'limit_exceeded'],
   ];
   for (const [tasks, status, code] of batches) {
     expect(await add(stack, id, tasks)).toMatchObject({ status, json: { code } });

@@ -68,7 +68,8 @@ test('Bull Board is 401 without the key on every spelling of every path, and not
       for (const headers of without) {
         const { status, text } = await raw(stack, method, path, headers);
         expect({ method, path, headers, status }).toEqual({ method, path, headers, status: 401 });
-        expect(text).not.toContain('crewboard.sim');
+        // The answer may name the path that was asked for, and nothing else of what is behind it.
+        expect(text.replaceAll(path, '')).not.toContain('crewboard.sim');
       }
     }
   }

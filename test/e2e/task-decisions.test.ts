@@ -16,7 +16,7 @@ test('the answer to a block reaches the next attempt', async () => {
     status: 'blocked',
     block: { kind: 'needs_input', reason: 'which glossary?', question: 'a.md or b.md?' },
   });
-  expect(await refusalOf(job.claim('a'))).toMatchObject({ code: 'not_ready' });
+  expect(await refusalOf(job.claim('a'))).toMatchObject({ code: 'invalid_transition' });
   const { version } = blocked;
   const unblock = { version, answer: 'b.md' };
   expect(await refusalOf(tasks.unblock(job.jobId, job.id('a'), { version: version - 1 }))).toMatchObject({
@@ -31,7 +31,7 @@ test('the answer to a block reaches the next attempt', async () => {
   });
   expect((await tasks.unblock(job.jobId, job.id('a'), unblock, once)).version).toBe(version + 1);
   const other = tasks.unblock(job.jobId, job.id('a'), { version, answer: 'a.md' }, once);
-  expect(await refusalOf(other)).toMatchObject({ code: 'stale_version' });
+  expect(await refusalOf(other)).toMatchObject({ code: 'idempotency_mismatch' });
   expect((await job.claim('a')).earlierAttempts).toEqual([
     { attempt: 1, outcome: 'blocked', reason: 'which glossary?', answer: 'b.md' },
   ]);
@@ -81,7 +81,7 @@ describe('a review', () => {
     const { tasks } = job.stack.client;
     const { version } = await job.submit();
     const claims = tasks.claim(job.jobId, { owner: 'eve', taskId: job.id('a') });
-    expect(await refusalOf(claims)).toMatchObject({ code: 'not_ready' });
+    expect(await refusalOf(claims)).toMatchObject({ code: 'invalid_transition' });
     const rejected = await tasks.reject(job.jobId, job.id('a'), { version, text: 'longer' });
     expect(rejected).toMatchObject({ status: 'pending', failures: 0 });
     expect(rejected.result).toBeUndefined();

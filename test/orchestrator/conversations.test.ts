@@ -171,6 +171,25 @@ describe('a lead', () => {
 });
 
 describe('a transcript', () => {
+  it('of a job is that of its lead, in the same pages', async () => {
+    await using api = await startScriptedApi(() => reply([toolUse('finish_job', { summary: 'done' })]));
+    await using stack = await openLocalStack({ provider: { url: api.url, key: KEY } });
+    const { id } = await stack.run({ goal: 'Do it' });
+    const lead = (await openBoards(stack.store.redis, stack.store.prefix).job(id)).lead ?? '';
+    const page = await stack.client.jobs.transcript(id);
+    expect(page.entries.map(({ kind }) => kind)).toContain('reply');
+    expect(page).toEqual(await stack.client.tasks.transcript(id, lead));
+    expect(await stack.client.jobs.transcript(id, { limit: 1 })).toMatchObject({ nextCursor: '1' });
+  });
+
+  it('of a job without a lead is not found, which says so', async () => {
+    await using stack = await openLocalStack({ worker: false });
+    const { id } = await stack.client.jobs.submit({ tasks: [{ title: 'One' }] });
+    const answer = await stack.call('GET', `/v1/jobs/${id}/transcript`);
+    expect(answer).toMatchObject({ status: 404, json: { code: 'not_found' } });
+    expect(answer.text).toContain('has no lead');
+  });
+
   it('is the conversation of a task in pages, without anything that looks like a key', async () => {
     const secret = `sk-${'a1b2'.repeat(8)}`;
     await using api = await startScriptedApi((request) =>

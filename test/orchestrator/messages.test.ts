@@ -1,7 +1,7 @@
 import { projectTodos } from '@crewboard/checklist';
 import { describe, expect, it } from 'vitest';
 import { ownTask, titleOf } from '../regression/support.ts';
-import { gate, lastResults, reply, text, toolUse } from '../support/scripted-messages-api.ts';
+import { gate, httpError, lastResults, reply, text, toolUse } from '../support/scripted-messages-api.ts';
 import { lastTexts, openLeadStack, timesIn } from './support.ts';
 
 const WORD = 'Leave the generated files out.';
@@ -72,6 +72,39 @@ describe('a message to the agent of a task', () => {
     await stack.local.client.jobs.message(jobId, { text: WORD, target: taskId });
     held.open();
     await stack.until(jobId, 'succeeded');
+    expect(projectTodos(await stack.boards.readJournal(jobId, taskId))).toBeNull();
+  });
+
+  it('is not lost with the checklist when the conversation is compacted without a summary [row 123]', async () => {
+    const todos = [
+      { content: 'ALPHA of the work', status: 'in_progress' },
+      { content: 'BETA of the work', status: 'pending' },
+    ];
+    const held = gate(reply([toolUse('board_list')]));
+    let refused = false;
+    await using stack = await openLeadStack({
+      subAgent: (request, turn) => {
+        if (timesIn(request, 'will be replaced by your summary') > 0) return reply([]);
+        if (timesIn(request, 'were left out to make room') > 0) return submit(request);
+        if (turn === 0) return reply([toolUse('todo_write', { todos })]);
+        if (turn === 1) return held;
+        if (turn < 5) return reply([toolUse('board_list', { limit: turn })]);
+        refused = true;
+        return httpError(400, 'invalid_request_error', {}, 'prompt is too long: 9 tokens > 8 maximum');
+      },
+    });
+    const jobId = await stack.submit({ tasks: [{ title: 'One' }] });
+    await held.reached;
+    const taskId = (await stack.local.client.tasks.list(jobId)).tasks[0]?.id ?? '';
+    await stack.local.client.jobs.message(jobId, { text: WORD, target: taskId });
+    held.open();
+    await stack.until(jobId, 'succeeded');
+    expect(refused).toBe(true);
+    const after = stack.requests('sub-agents').at(-1);
+    const times = ['[>] ALPHA of the work', '[ ] BETA of the work', WORD].map((item) =>
+      after === undefined ? 0 : timesIn(after, item),
+    );
+    expect(times).toEqual([1, 1, 1]);
     expect(projectTodos(await stack.boards.readJournal(jobId, taskId))).toBeNull();
   });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Recording, Tool } from '../../packages/contracts/src/index.ts';
-import { allText, type MessagesRequest, reply, type Script } from './scripted-messages-api.ts';
+import { allText, httpError, type MessagesRequest, reply, type Script } from './scripted-messages-api.ts';
 
 /** The recorded ID of the task becomes that of the task which the request is about. */
 function forOwnTask<T>(recorded: T, recordedId: string, request: MessagesRequest): T {
@@ -8,14 +8,28 @@ function forOwnTask<T>(recorded: T, recordedId: string, request: MessagesRequest
   return JSON.parse(JSON.stringify(recorded).replaceAll(recordedId, own));
 }
 
+const asksForSummary = ({ messages }: MessagesRequest) =>
+  JSON.stringify(messages.at(-1)).includes('will be replaced by your summary');
+const tooLong = () =>
+  httpError(
+    400,
+    'invalid_request_error',
+    {},
+    'prompt is too long: it was made shorter here when this was recorded',
+  );
+
 /**
- * A scripted model that says what was recorded, reply by reply; calls on its own task name the task it now works on.
- * After the last reply it ends its turn empty.
+ * A scripted model that says what was recorded, reply by reply; calls on its own task name the task it now works on. A
+ * summary is given to the call that asks for one: where that has not come, the conversation is said to be too long. After
+ * the last reply it ends its turn empty.
  */
 export function replayed(recording: Recording): Script {
-  return (request, call) => {
-    const recorded = recording.replies[call - 1];
+  let next = 0;
+  return (request) => {
+    const recorded = recording.replies[next];
+    if (asksForSummary(request) !== (recorded?.isSummary === true)) return tooLong();
     if (recorded === undefined) return reply([]);
+    next++;
     const { content, stopReason, usage } = forOwnTask(recorded, recording.taskId, request);
     return reply(content, {
       stopReason,
@@ -29,6 +43,16 @@ export function replayed(recording: Recording): Script {
   };
 }
 
+/** Tools of boards that may end an attempt, also where every call of the recording was refused or brought news. */
+const MAY_END = new Set([
+  'board_submit',
+  'board_fail',
+  'board_block',
+  'board_wait',
+  'submit_plan',
+  'finish_job',
+]);
+
 /** Stand-ins for the tools that the conversation called: each call answers what it was answered then. */
 export function replayedTools(recording: Recording): Tool[] {
   const calls = recording.replies.flatMap(({ content }) => content).filter(({ type }) => type === 'tool_use');
@@ -37,9 +61,10 @@ export function replayedTools(recording: Recording): Tool[] {
     name,
     description: `The recorded answers of ${name}.`,
     inputSchema: z.looseObject({}),
-    readOnly: false,
+    readOnly: recording.readOnlyTools.includes(name),
     // A call without a result ended its attempt.
-    endsAttempt: calls.some((call) => call.name === name && !results.has(String(call.id))),
+    endsAttempt:
+      MAY_END.has(name) || calls.some((call) => call.name === name && !results.has(String(call.id))),
     execute: async (_, { toolUseId }) => {
       const result = results.get(toolUseId);
       if (result === undefined) return { content: '', end: { kind: 'done' } };

@@ -52,8 +52,8 @@ export interface AgentOptions {
   planMode?: { allows: readonly string[] };
   /** The model's context window in tokens, where the published one is not the one in use. */
   contextWindow?: number;
-  /** What the agent has in hand, for a conversation that has to be compacted. */
-  workState?: () => Promise<WorkState>;
+  /** What the agent has in hand, for a conversation whose turns before the journal index `keepFrom` are left out. */
+  workState?: (keepFrom: number) => Promise<WorkState>;
   /**
    * Keeps the whole of an output that the model is not shown whole, and answers the ref to read it by. Absent: what is
    * cut is gone. A rejection is told to the model, no more.

@@ -1,11 +1,6 @@
+import { COMPACTION_ASKED_NOTE, COMPACTION_DONE_NOTE } from '@crewboard/contracts';
 import type { AgentEnd } from './agent.ts';
-import {
-  COMPACTION_ASKED_NOTE,
-  COMPACTION_DONE_NOTE,
-  type CompactionAsked,
-  type CompactionLog,
-  type ReplyEntry,
-} from './compaction-log.ts';
+import type { CompactionAsked, CompactionLog, ReplyEntry } from './compaction-log.ts';
 import { isDropped, type Turn } from './conversation.ts';
 import { cleanText, takeInReply } from './intake.ts';
 import { untilAborted } from './linked-abort.ts';
@@ -98,7 +93,7 @@ async function compact(run: Run, prefix: RequestPrefix, asked: CompactionAsked, 
     const end = await summarise(run, prefix, asked.keepFrom);
     if (end !== undefined) return end;
   }
-  const readState = async () => run.options.workState?.();
+  const readState = async () => run.options.workState?.(asked.keepFrom);
   const state = await untilAborted(readState(), run.signal);
   const summary = textOf(run.conversation().compactions.pending?.summary);
   const text = [

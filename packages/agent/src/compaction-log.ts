@@ -1,9 +1,5 @@
-import type { JournalEntry } from '@crewboard/contracts';
+import { COMPACTION_ASKED_NOTE, COMPACTION_DONE_NOTE, type JournalEntry } from '@crewboard/contracts';
 import { z } from 'zod';
-
-/** Names of the journal notes of a compaction: what is to be kept, then what stands for the rest. */
-export const COMPACTION_ASKED_NOTE = 'compaction/asked';
-export const COMPACTION_DONE_NOTE = 'compaction/done';
 
 /** Turns from this journal index on are kept; `refused`: because a call was refused, and not for being full. */
 const AskedData = z.object({ keepFrom: z.number().int().nonnegative(), refused: z.boolean().optional() });

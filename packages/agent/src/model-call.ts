@@ -45,6 +45,13 @@ export type ModelCallErrorKind =
   | 'context'
   | 'held';
 
+/** What is known of a failed call beside its kind; without `spent` its cost is unknown. */
+export interface ModelCallErrorDetails {
+  retryAfterMs?: number | undefined;
+  status?: number | undefined;
+  spent?: CallSpent | undefined;
+}
+
 /** A failed model call. Its message is for people and never holds secrets or headers. */
 export class ModelCallError extends Error {
   readonly kind: ModelCallErrorKind;
@@ -53,15 +60,7 @@ export class ModelCallError extends Error {
   /** What it cost all the same. */
   readonly spent: CallSpent;
 
-  constructor(
-    kind: ModelCallErrorKind,
-    message: string,
-    details: {
-      retryAfterMs?: number | undefined;
-      status?: number | undefined;
-      spent?: CallSpent | undefined;
-    } = {},
-  ) {
+  constructor(kind: ModelCallErrorKind, message: string, details: ModelCallErrorDetails = {}) {
     super(message);
     this.name = 'ModelCallError';
     this.kind = kind;
@@ -70,9 +69,14 @@ export class ModelCallError extends Error {
     this.spent = details.spent ?? { kind: 'unknown' };
   }
 
+  /** The same failure but for `changes`: whoever knows more, or less, of it may lose nothing else. */
+  with(changes: ModelCallErrorDetails): ModelCallError {
+    const { retryAfterMs, status, spent } = this;
+    return new ModelCallError(this.kind, this.message, { retryAfterMs, status, spent, ...changes });
+  }
+
   /** The same failure, of a call of which so much is known. */
   having(spent: CallSpent): ModelCallError {
-    const { retryAfterMs, status } = this;
-    return new ModelCallError(this.kind, this.message, { retryAfterMs, status, spent });
+    return this.with({ spent });
   }
 }

@@ -6,6 +6,7 @@ import type { CallSpent } from './call-spent.ts';
 import { inputTokensMost } from './input-bound.ts';
 import { untilAborted } from './linked-abort.ts';
 import { ModelCallError, type ModelReply, type ModelRequest } from './model-call.ts';
+import { plausibleSpent, plausibleUsage } from './plausible-usage.ts';
 import { malformedPart } from './reply-check.ts';
 import type { Run } from './run.ts';
 
@@ -43,7 +44,9 @@ function asModelCallError(error: unknown): ModelCallError {
 /** A call that was held back, or that the harness could not ask about, was not made. */
 function spentOf(thrown: unknown): CallSpent {
   const error = asModelCallError(thrown);
-  return thrown instanceof CrewboardError || error.kind === 'held' ? { kind: 'nothing' } : error.spent;
+  return thrown instanceof CrewboardError || error.kind === 'held'
+    ? { kind: 'nothing' }
+    : plausibleSpent(error.spent);
 }
 
 /** Makes one granted call. A reply that can't be used is a failure; every failure is booked before it is thrown. */
@@ -53,7 +56,8 @@ async function ask(run: Run, request: ModelRequest, call: GrantedCall): Promise<
   let reply: ModelReply;
   try {
     const asked = run.options.callModel({ ...request, maxTokens: call.maxTokens }, { signal: run.signal });
-    reply = await untilAborted(asked, run.signal);
+    const answered = await untilAborted(asked, run.signal);
+    reply = { ...answered, usage: plausibleUsage(answered.usage) };
   } catch (thrown) {
     run.signal.throwIfAborted();
     await call.settle(spentOf(thrown));

@@ -25,13 +25,15 @@ const AskReply = z.tuple([z.enum(['ok', 'already'])]);
 const LOGGED_BYTES = 2048;
 const FinishReply = z.union([
   z.tuple([z.enum(['ok', 'already']), z.string()]),
-  z.tuple([z.literal('news'), z.string()]),
+  z.tuple([z.enum(['news', 'reopened']), z.string()]),
   z.tuple([z.literal('open'), z.array(z.string()), z.number()]),
 ]);
 
 export type FinishAnswer =
   | { kind: 'ended'; status: string }
   | { kind: 'news' }
+  /** This call ended the job in an earlier attempt, and people have opened it again. */
+  | { kind: 'reopened' }
   | { kind: 'open'; taskIds: string[]; openCount: number };
 
 /** Artifacts that a result points at in its evidence, or with an output that is a ref. */
@@ -220,7 +222,7 @@ export function leadEnds(io: BoardIo) {
         ]),
         FinishReply,
       );
-      if (reply[0] === 'news') return { kind: 'news' };
+      if (reply[0] === 'news' || reply[0] === 'reopened') return { kind: reply[0] };
       if (reply[0] === 'open') return { kind: 'open', taskIds: reply[1], openCount: reply[2] };
       return { kind: 'ended', status: reply[1] };
     },

@@ -30,8 +30,12 @@ type ReadRows = (taskIds: readonly string[]) => Promise<unknown>;
 
 const nameOf = ({ id, hot }: TaskRow) => (hot.number === 0 ? `the lead ${id}` : `#${hot.number} ${id}`);
 
-/** Who makes a call of a script; `isOutside`: its token is not, or no longer, the task's. */
-export function askerOf(name: ScriptName, args: ScriptArguments, isOutside: boolean): Asker {
+/** What a task waits for of people is no claim: who wants it is told what people can do. */
+const UP_TO_PEOPLE: readonly string[] = ['blocked', 'in_review'];
+
+/** Who makes a call of a script, to a task of this status; `isOutside`: its token is not, or no longer, the task's. */
+export function askerOf(name: ScriptName, args: ScriptArguments, isOutside: boolean, status: string): Asker {
+  if (name === 'claim' && UP_TO_PEOPLE.includes(status)) return 'person';
   if (name === 'claim' || isOutside) return 'claimant';
   if (name === 'plan' || name === 'resolve') return args[1] === '' ? 'person' : 'lead';
   return 'holder';

@@ -7,6 +7,7 @@ export {
   TURN_START_NOTE,
   todoWriteEntry,
   unfinishedLines,
+  unfinishedWork,
 } from './projection.ts';
 export { countRound, REMINDER_ROUNDS, REMINDER_TEXT, type ReminderStep } from './reminder.ts';
 export { type PanelOptions, renderFolded, renderOutline, renderPlain, renderTerminal } from './render.ts';

@@ -21,6 +21,15 @@ export function todoWriteEntry(todos: readonly Todo[]): NewJournalEntry {
   return { kind: 'note', name: TODO_WRITE_NOTE, data: { todos: kept } };
 }
 
+/**
+ * The items that are still to be done since the last fresh start, as plain lines with their marks: those of the last
+ * list that was written. Unlike the panel, which a person's message clears, work is not over because somebody spoke.
+ */
+export function unfinishedWork(entries: readonly PanelEntry[]): string[] {
+  const isSpoken = (entry: PanelEntry) => entry.kind === 'note' && entry.name === TURN_START_NOTE;
+  return unfinishedLines(projectTodos(entries.filter((entry) => !isSpoken(entry))));
+}
+
 /** The items that are still to be done, as plain lines with their marks. */
 export function unfinishedLines(todos: readonly Todo[] | null): string[] {
   const open = (todos ?? []).filter(({ status }) => status !== 'completed');

@@ -9,6 +9,7 @@ import {
   Ready,
   ResultLine,
   SubmitAnswer,
+  TranscriptPage,
 } from '@crewboard/contracts';
 import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
@@ -50,6 +51,8 @@ export interface Client {
     start(jobId: string, options?: CallOptions): Promise<Job>;
     /** The job's result, partial while it runs. */
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
+    /** A page of the lead's conversation; `not_found` when the job has no lead. */
+    transcript(jobId: string, page?: Page, options?: CallOptions): Promise<TranscriptPage>;
     /** One line a task in plan order, as they come. */
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
   } & SteerCalls;
@@ -108,6 +111,8 @@ function jobCalls(transport: Transport): Client['jobs'] {
       transport.json(Job, { method: 'PATCH', path: jobPath(jobId), body, signal }),
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
+    transcript: (jobId, page = {}, { signal } = {}) =>
+      transport.json(TranscriptPage, { path: withQuery(`${jobPath(jobId)}/transcript`, page), signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
     ...steerCalls(transport),
   };

@@ -176,6 +176,8 @@ export {
   WriteFileInput,
 } from './tool-inputs.ts';
 export {
+  COMPACTION_ASKED_NOTE,
+  COMPACTION_DONE_NOTE,
   Recording,
   recordConversation,
   redactEntry,

@@ -19,18 +19,35 @@ export const Recording = z.strictObject({
   v: z.literal(1),
   taskId: TaskId,
   /** In order, replies that were cut or refused included. */
-  replies: z.array(z.strictObject({ content: z.array(ContentBlock), stopReason: z.string(), usage: Usage })),
+  replies: z.array(
+    z.strictObject({
+      content: z.array(ContentBlock),
+      stopReason: z.string(),
+      usage: Usage,
+      /** Given to the call that asks for a summary of what makes room: no turn of the conversation. */
+      isSummary: z.boolean().optional(),
+    }),
+  ),
   results: z.array(z.strictObject({ toolUseId: z.string(), content: z.string(), isError: z.boolean() })),
+  /** The tools that never said they would change something: a loop is told by what a conversation has changed. */
+  readOnlyTools: z.array(z.string()).default([]),
 });
 export type Recording = z.infer<typeof Recording>;
 
+/** Names of the journal notes of a compaction: what is to be kept, then what stands for the rest. */
+export const COMPACTION_ASKED_NOTE = 'compaction/asked';
+export const COMPACTION_DONE_NOTE = 'compaction/done';
+
 const PAGE_ENTRIES = 50;
 
-/** What looks like a key or a token; also in a page that somebody passes on, it must not stand. */
+/** What may be a key or a token; also in a page that somebody passes on, it must not stand. */
 const SECRETS = /\b(?:sk|cb)[-_][\w-]{16,}|\bBearer\s+[\w.~+/-]{8,}=*/g;
+/** A name such as `sk-learn_user_guide_part_2`: words and small numbers, which no random text is made of. */
+const NAME = /^(?:sk|cb)(?:[-_]+(?:[A-Z]?[a-z]{1,15}\d{0,4}|\d{1,4}))+[-_]*$/;
 
 function redacted(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return value.replace(SECRETS, '[redacted]');
+  if (typeof value === 'string')
+    return value.replace(SECRETS, (found) => (NAME.test(found) ? found : '[redacted]'));
   if (Array.isArray(value)) return value.map(redacted);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redacted(inner)]));
@@ -53,14 +70,47 @@ export function transcriptPage(
   return { taskId, entries, ...(next < journal.length ? { nextCursor: String(next) } : {}) };
 }
 
+/** The tools whose calls were answered, and none journalled as one that may change something. */
+function readOnlyTools(entries: readonly JournalEntry[]): string[] {
+  const started = new Set(
+    entries.flatMap((entry) => (entry.kind === 'tool.started' ? [entry.toolUseId] : [])),
+  );
+  const answered = new Set(
+    entries.flatMap((entry) => (entry.kind === 'tool.result' ? [entry.toolUseId] : [])),
+  );
+  const reads = new Set<string>();
+  const changes = new Set<string>();
+  for (const { type, id, name } of entries.flatMap((entry) =>
+    entry.kind === 'reply' ? entry.content : [],
+  )) {
+    if (type !== 'tool_use' || typeof name !== 'string' || typeof id !== 'string') continue;
+    if (started.has(id)) changes.add(name);
+    else if (answered.has(id)) reads.add(name);
+  }
+  return [...reads].filter((name) => !changes.has(name));
+}
+
 /** Makes a fixture of the task's last conversation: all since it last began anew. */
 export function recordConversation(taskId: string, journal: readonly JournalEntry[]): Recording {
   const start = journal.findLastIndex((entry) => entry.kind === 'start' && entry.fresh) + 1;
-  const recording: Recording = { format: 'crewboard-recording', v: 1, taskId, replies: [], results: [] };
-  for (const entry of journal.slice(start)) {
-    if (entry.kind === 'reply') {
+  const recording: Recording = {
+    format: 'crewboard-recording',
+    v: 1,
+    taskId,
+    replies: [],
+    results: [],
+    readOnlyTools: [],
+  };
+  const entries = journal.slice(start);
+  recording.readOnlyTools = readOnlyTools(entries);
+  let asksForSummary = false;
+  for (const entry of entries) {
+    if (entry.kind === 'note') {
+      if (entry.name === COMPACTION_ASKED_NOTE) asksForSummary = true;
+      if (entry.name === COMPACTION_DONE_NOTE) asksForSummary = false;
+    } else if (entry.kind === 'reply') {
       const { content, stopReason, usage } = entry;
-      recording.replies.push({ content, stopReason, usage });
+      recording.replies.push({ content, stopReason, usage, ...(asksForSummary ? { isSummary: true } : {}) });
     } else if (entry.kind === 'tool.result') {
       const { toolUseId, content, isError } = entry;
       recording.results.push({ toolUseId, content, isError });

@@ -128,14 +128,26 @@ export function claimService({ boards, settings, guard }: HolderDependencies): C
       return undefined;
     }
 
-    if (body.taskId !== undefined) return claim(body.taskId);
-    const earlier = requestId === undefined ? undefined : await boards.claimedBy(jobId, owner, requestId);
-    if (earlier !== undefined) {
+    /** The claim that this request has made before, while its owner still holds the task. */
+    async function repeated(): Promise<Claimed | undefined> {
+      const earlier = requestId === undefined ? undefined : await boards.claimedBy(jobId, owner, requestId);
+      if (earlier === undefined) return undefined;
       await refuseOtherLabels(boards, jobId, earlier, body);
       return claim(earlier);
     }
+
+    if (body.taskId !== undefined) return claim(body.taskId);
+    const before = await repeated();
+    if (before !== undefined) return before;
     refuseClosed(state);
-    return body.labels === undefined ? claim() : firstOf(body.labels);
+    if (body.labels === undefined) return claim();
+    try {
+      return await firstOf(body.labels);
+    } catch (error) {
+      // The same request, made at the same time, has got another one of these tasks meanwhile.
+      if (!(error instanceof CrewboardError) || error.code !== 'idempotency_mismatch') throw error;
+      return repeated();
+    }
   }
 
   return {

@@ -47,6 +47,16 @@ function refuseLead(task: Task, action: string): void {
   );
 }
 
+/** The ID of the lead's task. Errors: `not_found` for a job that has none. */
+function leadOf({ lead, spec }: JobState): string {
+  if (lead !== undefined) return lead;
+  throw new CrewboardError(
+    'not_found',
+    `${spec.id} has no lead: it was submitted without a goal. Name one of its tasks.`,
+    { next: { call: 'list_tasks' } },
+  );
+}
+
 interface Found {
   state: JobState;
   task: Task;
@@ -167,7 +177,8 @@ export function personService({
       return withoutAbsent({ attempts, nextCursor: last < task.attempt ? String(last) : undefined });
     },
 
-    async readTranscript(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {
+    async readTranscript(scope, jobId, wanted, { cursor, limit = PAGE_DEFAULT }) {
+      const taskId = wanted ?? leadOf(await visibleJob(boards, scope, jobId));
       await open(scope, jobId, taskId);
       const journal = await boards.readJournal(jobId, taskId);
       return transcriptPage(taskId, journal, { cursor: String(numberCursor(cursor)), limit });

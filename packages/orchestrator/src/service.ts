@@ -127,11 +127,14 @@ export interface PersonCalls {
     idempotencyKey?: string,
   ): Promise<ReopenAnswer>;
   listAttempts(scope: Scope, jobId: string, taskId: string, query: AttemptListQuery): Promise<AttemptList>;
-  /** A page of the task's conversation, redacted, in the order in which it happened. */
+  /**
+   * A page of the task's conversation, redacted, in the order in which it happened; without a task the lead's. Errors:
+   * `not_found`, also for a job without a lead.
+   */
   readTranscript(
     scope: Scope,
     jobId: string,
-    taskId: string,
+    taskId: string | undefined,
     query: AttemptListQuery,
   ): Promise<TranscriptPage>;
   /** Why the task is where it is. */

@@ -81,6 +81,38 @@ describe('a call', () => {
     await isSound();
   });
 
+  it('of an absurd cost leaves sums that can be read and are never negative', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId, id } = await aJob(board, {}, TWO);
+    const { hold } = await board.claim(jobId, id('a'));
+    const most = Number.MAX_SAFE_INTEGER;
+    for (const nanoUsd of [most * 2000, most, Number.POSITIVE_INFINITY, -most]) {
+      const call = callOf(0.1);
+      await boards.reserveCall(hold, call);
+      const usage = { ...NO_USAGE, modelCalls: 1, inputTokens: most, outputTokens: most };
+      await boards.settleCall(hold, call.callId, { kind: 'settled', nanoUsd, usage });
+    }
+    const { money, usage } = await boards.job(jobId);
+    expect(money).toMatchObject({ settledUsd: 9_000_000, reservedUsd: 0, estimatedUsd: 0 });
+    expect(usage).toMatchObject({ modelCalls: 4, inputTokens: 9e15, outputTokens: 9e15 });
+    const [attempt] = await boards.attempts(jobId, id('a'), 1);
+    expect(attempt?.usage).toMatchObject({ settledUsd: 9_000_000, inputTokens: 9e15 });
+  });
+
+  it('that waits for calls under way is told what they have reserved', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId, id } = await aJob(board, { budgetUsd: 0.25 }, TWO);
+    const { hold } = await board.claim(jobId, id('a'));
+    await boards.reserveCall(hold, callOf(0.22));
+    expect(await boards.reserveCall(hold, callOf(0.0462))).toEqual({
+      kind: 'busy',
+      reason:
+        'of 0.2500 USD 0.0000 USD are spent, 0.2200 USD are reserved for calls under way, and the next call may take 0.0462 USD',
+    });
+  });
+
   it('settled by itself before its reply is journalled counts once', async () => {
     await using board = await openBoardFixture();
     const { boards } = board;

@@ -83,6 +83,7 @@ describe('a submission of a built-in agent', () => {
     expect(answers).toEqual([
       {
         code: 'check_failed',
+        next: 'board_submit',
         detail:
           'the output failed: output.words: expected integer, got "12" (string) (write the number without quotes). Nothing was changed. Mend it, then submit again.',
         retry: 'after_fix',
@@ -137,6 +138,7 @@ describe('a submission of a built-in agent', () => {
     expect(answers).toEqual([
       expect.objectContaining({
         code: 'check_failed',
+        next: 'board_submit',
         check: 'says-done',
         asked: 'the file says done',
         command: "cat 'it is.txt'; grep -qx done 'it is.txt'",

@@ -16,7 +16,7 @@ import {
 import type { Service, TaskDecision } from '@crewboard/orchestrator';
 import type { z } from 'zod';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
-import { IdempotencyHeaders, TaskPath } from './shapes.ts';
+import { IdempotencyHeaders, JobPath, TaskPath } from './shapes.ts';
 
 const TASK = '/v1/jobs/:id/tasks/:taskId';
 
@@ -125,6 +125,18 @@ function readRoutes(service: Service): Route[] {
       answer: TranscriptPage,
       handler: async ({ params, query }, caller) =>
         json(await service.readTranscript(caller, params.id, params.taskId, query)),
+    }),
+    guardedRoute({
+      ...BARE,
+      method: 'GET',
+      path: '/v1/jobs/:id/transcript',
+      summary: "Read the lead's conversation, without anything that looks like a key",
+      access: 'read',
+      params: JobPath,
+      query: AttemptListQuery,
+      answer: TranscriptPage,
+      handler: async ({ params, query }, caller) =>
+        json(await service.readTranscript(caller, params.id, undefined, query)),
     }),
     guardedRoute({
       ...BARE,

@@ -17,16 +17,22 @@ const PAGE_ENTRIES = 100;
 
 async function transcript(
   jobId: string,
-  taskId: string,
+  taskId: string | undefined,
   options: TranscriptOptions,
   { terminal, config }: Context,
 ): Promise<void> {
   const journal: JournalEntry[] = [];
+  let told = taskId ?? '';
   await withServer(config(), options, async (client) => {
     let cursor: string | undefined;
     for (let pages = 0; pages < PAGES_MOST; pages++) {
       const from = cursor === undefined ? {} : { cursor };
-      const page = await client.tasks.transcript(jobId, taskId, { ...from, limit: PAGE_ENTRIES });
+      const query = { ...from, limit: PAGE_ENTRIES };
+      const page =
+        taskId === undefined
+          ? await client.jobs.transcript(jobId, query)
+          : await client.tasks.transcript(jobId, taskId, query);
+      told = page.taskId;
       if (options.record === undefined)
         for (const entry of page.entries) await terminal.data(`${safeJson(entry)}\n`);
       else journal.push(...page.entries);
@@ -36,25 +42,28 @@ async function transcript(
     terminal.message(`Only the first ${PAGES_MOST * PAGE_ENTRIES} entries are shown.`);
   });
   if (options.record === undefined) return;
-  const recording = recordConversation(taskId, journal);
+  const recording = recordConversation(told, journal);
   await writeFile(options.record, `${JSON.stringify(recording, null, 2)}\n`, { flag: 'wx' });
   terminal.message(`Recorded ${recording.replies.length} model replies in ${options.record}`);
 }
 
-/** `crewboard transcript JOB TASK`: a task's conversation, as JSON lines or as a fixture. */
+/** `crewboard transcript JOB [TASK]`: a task's conversation, without one the lead's, as JSON lines or as a fixture. */
 export function addTranscript(program: Command, context: Context): void {
   const command = withServerFlags(
     program
       .command('transcript')
-      .description("Print a task's conversation, one line of JSON an entry, or save it as a fixture")
+      .description(
+        'Print the conversation of the lead or of a task, one line of JSON an entry, or save it as a fixture',
+      )
       .argument('<job>', 'the job ID', jobArgument)
-      .argument('<task>', 'the task ID', taskArgument)
+      .argument('[task]', 'the task ID; without it the lead', taskArgument)
       .option('--record <file>', 'save it as a new file that a scripted model can replay')
       .option('--json', 'the same: a transcript is always JSON lines'),
-  ).action((jobId: string, taskId: string, options: TranscriptOptions) =>
+  ).action((jobId: string, taskId: string | undefined, options: TranscriptOptions) =>
     transcript(jobId, taskId, options, context),
   );
   withExamples(command, [
+    'crewboard transcript job_4kx9m2ab7ycd',
     'crewboard transcript job_4kx9m2ab7ycd t_4kx9m2ab | jq -r .kind',
     'crewboard transcript job_4kx9m2ab7ycd t_4kx9m2ab --record failure.json',
   ]);

@@ -1,6 +1,6 @@
 -- The lead ends the job: refused while tasks are open or news is unread, unless the open ones are waived.
 -- ARGV: 1 token, 2 name of the call (lib/holder.lua), 3 result JSON, 4 waived: JSON [[task ID, reason], ...]
--- Returns 'ok' | 'already' and the status; 'news' with the last news; 'open' with some open task IDs and their number.
+-- Returns 'ok' | 'already' and the status; 'reopened' when it had ended the job and people opened that again; 'news' with the last news; 'open' with some open task IDs and their number.
 local token, name, waived = ARGV[1], ARGV[2], cjson.decode(ARGV[4])
 local B = load_board()
 local refused = refuse_board(B)
@@ -9,7 +9,7 @@ if B[LEAD] == '' then return refuse('not_found', nil, nil, { what = 'task' }) en
 local id = B[LEAD]
 local T = load_task(id)
 refused = refuse_holder(B, id, T, token, name)
-if refused and refused[1] == 'already' then return { 'already', B[STATUS] } end
+if refused and refused[1] == 'already' then return { is_ended(B) and 'already' or 'reopened', B[STATUS] } end
 if refused then return refused end
 if is_unread(B) then return { 'news', B[NEWS] } end
 

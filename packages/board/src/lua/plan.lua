@@ -77,7 +77,9 @@ for _, cancel in ipairs(cancels) do
   if cancel.cascade then cascade_on(B, cancel.id, 0, cancel.reason, by) end
 end
 local started = {}
-if #reopens > 0 then reopen_job(B, by) end
+local reopensLead = false
+for _, reopen in ipairs(reopens) do reopensLead = reopensLead or reopen.id == B[LEAD] end
+if #reopens > 0 then reopen_job(B, by, reopensLead) end
 for _, reopen in ipairs(reopens) do
   local T = load_task(reopen.id)
   for _, id in ipairs(reopen_task(B, reopen.id, T, reopen.reason, by)) do started[#started + 1] = id end

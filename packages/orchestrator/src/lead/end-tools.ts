@@ -60,6 +60,9 @@ export function createFinishJobTool(
       refuseUnfitOutput(output);
       const answer = await boards.finishJob(hold, requestId, { summary, output }, waive);
       if (answer.kind === 'ended') return { content: '', end: { kind: 'done' } };
+      // An earlier attempt ended the job by this very call; what has happened since people opened it again answers it.
+      if (answer.kind === 'reopened')
+        return { content: deliveries.carry(await readInbox(boards, hold.jobId, hold.taskId)) };
       const refusal = { code: 'invalid_transition', retry: 'after_refresh' };
       if (answer.kind === 'open') {
         const { taskIds, openCount } = answer;

@@ -1,5 +1,5 @@
 import type { Boards, Hold } from '@crewboard/board';
-import { projectTodos, unfinishedLines } from '@crewboard/checklist';
+import { unfinishedWork } from '@crewboard/checklist';
 import type { Actor, JournalEntry } from '@crewboard/contracts';
 import { activeMs } from '../active-time.ts';
 import { wholeKeeper } from '../artifacts/agent-artifacts.ts';
@@ -7,7 +7,7 @@ import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
 import { createCallBudget } from '../call-budget.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
-import { earlierMessages, openMailbox } from '../messages/mailbox.ts';
+import { earlierMessages, messagesBefore, openMailbox } from '../messages/mailbox.ts';
 import { pricesOf } from '../prices.ts';
 import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
@@ -91,8 +91,9 @@ export async function prepareLead(
         },
         // It changes only while the lead is parked, so it holds for the whole run.
         ...(plan === 'none' ? {} : { planMode: { allows: ['submit_plan'] } }),
-        workState: async () => ({
-          unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
+        workState: async (keepFrom) => ({
+          unfinishedTodos: unfinishedWork(journal.entries),
+          messages: messagesBefore(journal.entries, keepFrom),
           openTasks: await openTaskLines(boards, hold.jobId),
         }),
         keepWhole: wholeKeeper({ boards, artifacts }, hold),

@@ -19,6 +19,16 @@ export function earlierMessages(entries: readonly JournalEntry[]): string[] {
   return [...new Set(texts.filter((text) => text.startsWith(OPENING)))];
 }
 
+/**
+ * The messages that a conversation was told in turns before the journal index `keepFrom`, oldest first: those that would
+ * be lost with the turns. What its opening holds stays.
+ */
+export function messagesBefore(entries: readonly JournalEntry[], keepFrom: number): string[] {
+  const start = entries.findLastIndex((entry) => entry.kind === 'start' && entry.fresh) + 1;
+  const first = entries.findIndex((entry, index) => index >= start && entry.kind === 'reply');
+  return first < 0 ? [] : earlierMessages(entries.slice(first, keepFrom));
+}
+
 /** The messages of people for one attempt's agent. */
 export interface Mailbox {
   /**

@@ -83,7 +83,7 @@ export function attemptCalls(
       failingSince ??= at;
       if (suspected) watch.nudge();
       // The brake is where the provider's pause is waited for now.
-      return new ModelCallError(error.kind, error.message, { status: error.status });
+      return error.with({ retryAfterMs: undefined });
     } catch {
       return error;
     }

@@ -1,5 +1,5 @@
 import type { ModelCall } from '@crewboard/agent';
-import { projectTodos, unfinishedLines } from '@crewboard/checklist';
+import { unfinishedWork } from '@crewboard/checklist';
 import { newSecret, type Tool } from '@crewboard/contracts';
 import { createReadArtifactTool, createWriteArtifactTool } from '@crewboard/tools';
 import { activeMs } from '../active-time.ts';
@@ -14,7 +14,7 @@ import type { SchemaCompiler } from '../checks/schema-compiler.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
 import type { Log } from '../log.ts';
-import { earlierMessages, openMailbox } from '../messages/mailbox.ts';
+import { earlierMessages, messagesBefore, openMailbox } from '../messages/mailbox.ts';
 import { pricesOf } from '../prices.ts';
 import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { Settings } from '../settings.ts';
@@ -104,9 +104,10 @@ export async function prepareSubAgent(
         attempt: task.attempt,
         ...goesOn,
         notices: async () => [...(await shown.news()), ...(await mailbox.notices(journal))],
-        workState: async () => ({
+        workState: async (keepFrom) => ({
           heldTask: taskBlock(shown.task),
-          unfinishedTodos: unfinishedLines(projectTodos(journal.entries)),
+          unfinishedTodos: unfinishedWork(journal.entries),
+          messages: messagesBefore(journal.entries, keepFrom),
           openTasks: [],
         }),
         keepWhole: wholeKeeper(places, hold),

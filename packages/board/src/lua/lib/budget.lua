@@ -71,7 +71,8 @@ end
 local function cap_reason(cap, least)
   local kept = cap.whole - cap.most
   return 'of ' .. amount(cap, cap.whole) .. (kept > 0 and ' (' .. amount(cap, kept) .. " kept for the lead's last run)" or '')
-    .. ' ' .. amount(cap, cap.used) .. ' are spent, and the next call may take ' .. amount(cap, cap.input + least * cap.perToken)
+    .. ' ' .. amount(cap, cap.used) .. ' are spent'
+    .. (cap.reserved > 0 and ', ' .. amount(cap, cap.reserved) .. ' are reserved for calls under way' or '') .. ', and the next call may take ' .. amount(cap, cap.input + least * cap.perToken)
 end
 
 -- The job's budget is used up: once, what `onLimit` says.

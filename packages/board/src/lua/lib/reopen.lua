@@ -39,8 +39,9 @@ local function reopen_task(B, id, T, reason, by)
   return started
 end
 
--- Opens an ended job again. Its lead, if it ended well, waits for news: the result of its finish_job.
-local function reopen_job(B, by)
+-- Opens an ended job again. Its lead, if it ended well and is not itself what is reopened, waits for news: the result of
+-- its finish_job.
+local function reopen_job(B, by, reopensLead)
   if not is_ended(B) then return end
   B[ENDED], B[CANCELLING], B[FAILED_SINCE], B[ACTIVE_MS], B[ACTIVE_FROM] = 0, 0, 0, 0, 0
   B[WINDING_UP] = 0
@@ -53,6 +54,7 @@ local function reopen_job(B, by)
   local T = load_task(B[LEAD])
   if T[CODE] ~= COMPLETED and T[CODE] ~= CANCELLED then return end
   B[CURSOR] = event
+  if reopensLead then return end
   T[VERSION] = T[VERSION] + 1
   T[HOLD], T[OWNER], T[TASK_ENDED], T[UPDATED] = 'news', '', 0, now()
   mark_lost(B[LEAD], 0)

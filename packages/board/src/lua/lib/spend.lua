@@ -12,6 +12,13 @@ local DID_FAIL, OPEN_CALLS = 7, 8
 -- Of a call; CALL_SUM is the sum that it stands in, 0 for none yet.
 local CALL_TASK, CALL_ATTEMPT, CALL_SUM, CALL_MONEY, CALL_TOKENS, CALL_GRANTED = 1, 2, 3, 4, 5, 6
 
+-- Sums are exact up to 2^53, and readers take nothing beyond: what would exceed this is held here, nothing is below 0.
+local SUM_MOST = 9000000000000000
+local function held(value)
+  if value ~= value then return 0 end
+  return math.max(0, math.min(value, SUM_MOST))
+end
+
 -- The sums of the job ('@') or a task.
 local function spend_of(field)
   local packed = redis.call('HGET', spendKey, field)
@@ -27,7 +34,7 @@ end
 -- its attempts that failed.
 local function save_spend(id, J, S)
   local wasted = S[LOST] == 1 and S[SETTLED] or S[OF_FAILED]
-  J[WASTED] = J[WASTED] + wasted - S[WASTED]
+  J[WASTED] = held(J[WASTED] + wasted - S[WASTED])
   S[WASTED] = wasted
   J[CHANGES] = J[CHANGES] + 1
   redis.call('HSET', spendKey, '@', cmsgpack.pack(J), id, cmsgpack.pack(S))
@@ -44,16 +51,17 @@ end
 -- Takes a call into another sum of its attempt, its task and the job: the only function that moves money.
 local function move_call(callId, C, sum, money, tokens)
   local id, attempt, from = C[CALL_TASK], C[CALL_ATTEMPT], C[CALL_SUM]
+  money, tokens = held(money), held(tokens)
   local J, S, A = spend_of('@'), spend_of(id), attempt_spend(id, attempt)
   for _, sums in ipairs({ J, S, A }) do
     if from > 0 then
-      sums[from] = sums[from] - C[CALL_MONEY]
-      sums[from + TOKENS] = sums[from + TOKENS] - C[CALL_TOKENS]
+      sums[from] = held(sums[from] - C[CALL_MONEY])
+      sums[from + TOKENS] = held(sums[from + TOKENS] - C[CALL_TOKENS])
     end
-    sums[sum] = sums[sum] + money
-    sums[sum + TOKENS] = sums[sum + TOKENS] + tokens
+    sums[sum] = held(sums[sum] + money)
+    sums[sum + TOKENS] = held(sums[sum + TOKENS] + tokens)
   end
-  if sum == SETTLED and A[DID_FAIL] == 1 then S[OF_FAILED] = S[OF_FAILED] + money end
+  if sum == SETTLED and A[DID_FAIL] == 1 then S[OF_FAILED] = held(S[OF_FAILED] + money) end
   A[OPEN_CALLS] = without(A[OPEN_CALLS], callId)
   if sum == RESERVED then table.insert(A[OPEN_CALLS], callId) end
   C[CALL_SUM], C[CALL_MONEY], C[CALL_TOKENS] = sum, money, tokens
@@ -71,7 +79,7 @@ local function add_usage(id, attempt, usage)
   for _, field in ipairs({ id, '@', id .. ':' .. attempt }) do
     local packed = redis.call('HGET', usageKey, field)
     local sum = packed and cmsgpack.unpack(packed) or { 0, 0, 0, 0, 0 }
-    for i = 1, 5 do sum[i] = sum[i] + usage[i] end
+    for i = 1, 5 do sum[i] = held(sum[i] + usage[i]) end
     redis.call('HSET', usageKey, field, cmsgpack.pack(sum))
   end
 end
@@ -96,7 +104,7 @@ local function fail_spend(id, attempt)
   if A[DID_FAIL] == 1 or redis.call('HEXISTS', spendKey, id) == 0 then return end
   local J, S = spend_of('@'), spend_of(id)
   A[DID_FAIL] = 1
-  S[OF_FAILED] = S[OF_FAILED] + A[SETTLED]
+  S[OF_FAILED] = held(S[OF_FAILED] + A[SETTLED])
   redis.call('HSET', spendKey, id .. ':' .. attempt, cmsgpack.pack(A))
   save_spend(id, J, S)
 end
