@@ -224,3 +224,128 @@ it('a holder that meets the same error three times is still advised', async () =
     next: `GET /v1/jobs/${at.jobId}/tasks/${at.a}`,
   });
 });
+
+it('missing evidence keeps what was given, and its example goes through', async () => {
+  await using app = await openRealApp();
+  const acceptance = ['a', 'b', 'c'].map((id) => ({ id, text: id }));
+  const { jobId, ids } = await app.board.job([
+    { key: 'a', title: 'A', executor: 'external', policy: 'evidence', acceptance },
+  ]);
+  const { claimToken } = (await app.send('POST', `/${jobId}/tasks/claim`, { taskId: ids.a, owner: 'bob' }))
+    .body;
+  const submit = (body: unknown) => app.send('POST', `/${jobId}/tasks/${ids.a}/submit`, body);
+  const given = { acceptanceId: 'b', kind: 'statement', text: 'seen' };
+  const call = { claimToken, version: 2, summary: 'mine' };
+  const { body } = await submit({ ...call, evidence: [given] });
+  expect(body).toMatchObject({ code: 'evidence_required', example: { ...call, evidence: [given, {}, {}] } });
+  expect(body).not.toHaveProperty('fits');
+  const bad = [
+    [{ acceptanceId: 'zz', kind: 'statement', text: 'x' }, 'evidence[1].acceptanceId'],
+    [{ acceptanceId: 'a', kind: 'rumour', text: 'x' }, 'evidence[1].kind'],
+    [{ acceptanceId: 'a', kind: 'artifact', ref: 'gone.md' }, 'evidence[1].ref'],
+  ] as const;
+  for (const [item, path] of bad) {
+    const others = ['a', 'c'].map((id) => ({ ...given, acceptanceId: id }));
+    const refused = (await submit({ ...call, evidence: [given, item, ...others] })).body;
+    expect(refused).toMatchObject({ code: 'invalid_argument', path, example: call });
+    expect(refused.example).toMatchObject({ evidence: expect.arrayContaining([given, ...others]) });
+    expect(refused.detail).not.toContain('write_artifact');
+    expect(refused.next).toMatch(/^GET /);
+  }
+  expect(await submit(body.example)).toMatchObject({ status: 200, body: { status: 'completed' } });
+});
+
+it('the call after a wrong argument only reads, and its example is the own call, mended', async () => {
+  await using at = await open();
+  const { send } = at.app;
+  const job = `/v1/jobs/${at.jobId}`;
+  const schema = { type: 'nonsense' };
+  const human = { kind: 'human', id: 'ann' };
+  const answers = [
+    [
+      await send('POST', `/${at.jobId}/tasks`, { tasks: [{ ...TASK, outputSchema: schema }] }),
+      `${job}/tasks`,
+    ],
+    [await send('POST', `/${at.jobId}/messages`, { text: 'hi', target: 'lead' }), `${job}/tasks`],
+    [await at.act(at.a, 'cancel', {}), `${job}/tasks/${at.a}`],
+    [
+      await send('PATCH', `/${at.jobId}/tasks/${at.a}`, { version: 1, tilte: 'x', title: 'y' }),
+      `${job}/tasks/${at.a}`,
+    ],
+    [await send('PATCH', `/${at.jobId}`, { version: 1, limits: {} }), job],
+    [
+      await send('POST', `/${at.jobId}/tasks/claim`, { taskId: at.a, owner: human, leaseMs: 5 }),
+      `${job}/tasks`,
+    ],
+    [await send('POST', '', { goal: 5 }), '/v1/jobs'],
+  ] as const;
+  for (const [{ body }, path] of answers) {
+    expect(body).toMatchObject({ code: 'invalid_argument', next: `GET ${path}` });
+  }
+  const examples = answers.map(([{ body }]) => body.example);
+  expect(examples.slice(0, 6)).toEqual([
+    { tasks: [{ ...TASK, outputSchema: expect.objectContaining({ type: 'object' }) }] },
+    { text: 'hi', target: expect.stringMatching(/^t_/) },
+    { version: 1 },
+    { version: 1, title: 'y' },
+    { version: 1, limits: { maxParallel: 16 } },
+    { taskId: at.a, owner: human },
+  ]);
+  expect((await send('POST', `/${at.jobId}/tasks`, examples[0])).status).toBe(201);
+  expect((await send('POST', `/${at.jobId}/tasks/claim`, examples[5])).status).toBe(200);
+});
+
+it('a requestId used for another call is to be a new one, and says what can be done', async () => {
+  await using at = await open();
+  const claim = (labels?: string[]) =>
+    at.app.send('POST', `/${at.jobId}/tasks/claim`, {
+      owner: 'bob',
+      requestId: 'r',
+      ...(labels && { labels }),
+    });
+  const { claimToken } = (await claim()).body;
+  const again = (await claim(['other'])).body;
+  expect(again).toMatchObject({
+    code: 'idempotency_mismatch',
+    current: { taskId: at.a },
+    allowed: [],
+    next: `POST /v1/jobs/${at.jobId}/tasks/claim with a new requestId`,
+  });
+  const note = (text: string) => at.act(at.a, 'note', { claimToken, requestId: 'n', text });
+  await note('one');
+  expect((await note('two')).body).toMatchObject({
+    code: 'idempotency_mismatch',
+    allowed: expect.arrayContaining(['note', 'submit']),
+    next: expect.stringMatching(/ with a new requestId$/),
+  });
+});
+
+it('a stale edit of a job says which limits changed since', async () => {
+  await using at = await open();
+  const edit = (version: number, limits: object) => at.app.send('PATCH', `/${at.jobId}`, { version, limits });
+  await edit(1, { maxParallel: 3 });
+  await edit(2, { maxTasks: 50 });
+  const { body } = await edit(2, { maxParallel: 4 });
+  expect(body).toMatchObject({
+    code: 'stale_version',
+    current: { version: 3 },
+    changedSince: [{ field: 'limits.maxTasks', version: 3, by: expect.any(String), at: expect.any(String) }],
+    next: `GET /v1/jobs/${at.jobId}`,
+  });
+});
+
+it('a key twice in a batch is told where the keys are, a lost claim of an ended job where the job is', async () => {
+  await using at = await open();
+  const tasks = [1, 2].map(() => ({ ...TASK, key: 'k' }));
+  expect((await at.app.send('POST', `/${at.jobId}/tasks`, { tasks })).body).toMatchObject({
+    code: 'duplicate_key',
+    next: `GET /v1/jobs/${at.jobId}/tasks`,
+  });
+  const { claimToken } = (await at.claim(at.a)).body;
+  await at.act(at.a, 'release', { claimToken });
+  await at.app.board.boards.cancelJob(at.jobId, 'user:ann', 'enough');
+  expect((await at.act(at.a, 'note', { claimToken, text: 'late' })).body).toMatchObject({
+    code: 'lease_lost',
+    next: `GET /v1/jobs/${at.jobId}`,
+  });
+});

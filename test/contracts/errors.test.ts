@@ -6,9 +6,11 @@ import {
   ERROR_STATUS,
   ErrorCode,
   httpCall,
+  mendedCall,
   NewTask,
   NoteBody,
   parseOrThrow,
+  SubmitBody,
   TaskListQuery,
   toolCall,
   toProblem,
@@ -19,6 +21,7 @@ import type { z } from 'zod';
 
 const JOB = 'job_abcdefghjkmn';
 const TASK = 't_abcdefgh';
+const CALL = { version: 2, summary: 'mine' };
 const HTTP = { method: 'POST', path: `/v1/jobs/${JOB}/tasks/${TASK}/submit`, jobId: JOB, taskId: TASK };
 
 const overHttp = (error: CrewboardError, example?: unknown) =>
@@ -171,6 +174,36 @@ it('missing evidence is shown as the whole call', () => {
   expect(asTool(refusal, 'board_submit', { taskId: TASK }).next).toBe(
     `board_submit ${JSON.stringify({ taskId: TASK, evidence })}`,
   );
+});
+
+it('a wrong argument is answered with a call that only reads, in every language', () => {
+  const wrong = new CrewboardError('invalid_argument', 'no', { path: 'version' });
+  const example = { version: 1, dependents: 'cancel' };
+  expect(overHttp(wrong, example)).toMatchObject({ next: `GET /v1/jobs/${JOB}/tasks/${TASK}`, example });
+  expect(asTool(wrong, 'board_submit', { taskId: TASK }).next).toBe('board_list {}');
+  expect(asTool(wrong.with({ current: { taskId: TASK } })).next).toBe(`board_get {"taskId":"${TASK}"}`);
+});
+
+it.each<[string, unknown, object, unknown]>([
+  ['an item of a list', { ...CALL, artifacts: ['a', 5, 'b', 6] }, {}, { ...CALL, artifacts: ['a', 'b'] }],
+  ['an unknown field', { ...CALL, colour: 1 }, {}, CALL],
+  [
+    'a missing field',
+    { summary: 'mine' },
+    { valid: { version: 9, summary: 'x' } },
+    { version: 9, summary: 'mine' },
+  ],
+  [
+    'what only the board knows to be wrong',
+    { ...CALL, output: 1 },
+    { path: 'output', valid: { output: 2 } },
+    CALL,
+  ],
+  ['what fits at its place', { ...CALL, output: 1 }, { path: 'output', fits: 3 }, { ...CALL, output: 3 }],
+  ['no object', 'nonsense', {}, undefined],
+  ['a call that is too long to show', { ...CALL, output: 'x'.repeat(20_000), colour: 1 }, {}, undefined],
+])('a refused call is mended by its own fields: %s', (_, given, mending, mended) => {
+  expect(mendedCall(SubmitBody, given, mending)).toEqual(mended);
 });
 
 it('control, bidi and hidden characters of a detail are shown, line breaks of ours stay', () => {

@@ -149,6 +149,7 @@ describe('a plan that waits', () => {
       .toMatchObject({ version: 2, tasks: [{ title: 'Folders' }] });
     await expect(client.jobs.approvePlan(jobId, { version: 1 })).rejects.toMatchObject({
       code: 'stale_version',
+      extras: { current: { version: 2 }, next: `GET /v1/jobs/${jobId}` },
     });
     await expect(client.jobs.rejectPlan(jobId, { version: 3 })).rejects.toMatchObject({
       code: 'stale_version',

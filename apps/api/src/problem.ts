@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { CrewboardError, httpCall, toProblem } from '@crewboard/contracts';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** A valid body of the route. */
     example?: unknown;
+    /** What bodies of the route have to fit. */
+    body?: z.ZodType;
   }
 }
 
@@ -30,9 +33,11 @@ export function sendProblem(
     jobId: parameter(request, 'id'),
     taskId: parameter(request, 'taskId'),
   };
+  const { example, body: schema } = request.routeOptions.config;
   const problem = toProblem(error, {
-    say: (next, example) => httpCall(next, about, example),
-    example: request.routeOptions.config.example,
+    say: (next, valid) => httpCall(next, about, valid),
+    example,
+    ...(example === undefined || schema === undefined ? {} : { refused: { schema, given: request.body } }),
     otherwise: { call: 'read_job' },
   });
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));

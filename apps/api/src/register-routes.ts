@@ -70,7 +70,7 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], s
       url: route.path,
       // A HEAD of a stream would have to run it to its end.
       exposeHeadRoute: route.streams === undefined,
-      config: { access: route.access, example: route.example },
+      config: { access: route.access, example: route.example, body: route.schemas.body },
       handler: async ({ params, query, headers, body, caller }, reply) =>
         sendAnswer(await route.run({ params, query, headers, body }, caller), route, reply, streams),
     });

@@ -38,15 +38,18 @@ function notInPlanMode(tool: Tool, allowed: readonly string[]): CrewboardError {
 }
 
 /** An error as the model is told it, with calls of its own tools. */
-function told(tool: Tool, error: CrewboardError): string {
+function told(tool: Tool, error: CrewboardError, given: unknown): string {
   return toToolError(error, {
-    say: (next, example) => toolCall(next, tool.name, example),
+    // A tool that only reads can be called like its example without harm.
+    say: (next, example) =>
+      toolCall(next.call === 'look' && tool.readOnly ? { call: 'again' } : next, tool.name, example),
+    refused: { schema: tool.inputSchema, given },
     example: exampleOf(jsonSchemaOf(tool)),
   });
 }
 
-function errorText(tool: Tool, error: unknown): string {
-  if (error instanceof CrewboardError) return told(tool, error);
+function errorText(tool: Tool, error: unknown, given: unknown): string {
+  if (error instanceof CrewboardError) return told(tool, error, given);
   return `${tool.name} failed: ${error instanceof Error ? error.message : String(error)}`;
 }
 
@@ -62,15 +65,15 @@ function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   }
   const { planMode } = run.options;
   if (planMode !== undefined && !tool.readOnly && !planMode.allows.includes(tool.name)) {
-    return { ready: false, error: told(tool, notInPlanMode(tool, planMode.allows)) };
+    return { ready: false, error: told(tool, notInPlanMode(tool, planMode.allows), call.input) };
   }
   try {
     const parsed = parseToolInput(tool, call.input);
-    if (!parsed.ok) return { ready: false, error: told(tool, parsed.error) };
+    if (!parsed.ok) return { ready: false, error: told(tool, parsed.error, call.input) };
     return { ready: true, tool, input: parsed.input };
   } catch (error) {
     // A tool's own schema may throw; that is the call's failure, not the attempt's.
-    return { ready: false, error: errorText(tool, error) };
+    return { ready: false, error: errorText(tool, error, call.input) };
   }
 }
 
@@ -92,7 +95,7 @@ async function execute(
     return await untilAborted((async () => tool.execute(input, context))(), limit.signal);
   } catch (error) {
     run.signal.throwIfAborted();
-    if (!limit.signal.aborted) return { content: errorText(tool, error), isError: true };
+    if (!limit.signal.aborted) return { content: errorText(tool, error, input), isError: true };
     const doubt = tool.readOnly ? '' : ' Check what it did before you repeat it.';
     return {
       content: `${tool.name} timed out after ${timeoutMs} ms and was stopped.${doubt}`,

@@ -72,7 +72,8 @@ async function factsOf(
   args: ScriptArguments,
 ): Promise<TaskFacts | undefined> {
   if (current.taskId === undefined || current.status === undefined) return undefined;
-  return readTaskFacts(read, current.taskId, askerOf(name, args, OUTSIDE.includes(word), current.status));
+  const isOutside = current.isOutside === true || OUTSIDE.includes(word);
+  return readTaskFacts(read, current.taskId, askerOf(name, args, isOutside, current.status));
 }
 
 const JOBS_REMEMBERED = 1000;

@@ -1,6 +1,7 @@
 import { type BoardEvent, CrewboardError } from '@crewboard/contracts';
+import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { readTaskEvents } from './event-log.ts';
+import { readLastEvents, readTaskEvents } from './event-log.ts';
 
 /** One field that is newer than what the caller saw. */
 export type FieldChange = {
@@ -54,5 +55,37 @@ export async function withChangedSince<T>(
     return await call();
   } catch (error) {
     return await explainStale(io, jobId, error, seen === undefined ? [] : [{ taskId, version: seen }]);
+  }
+}
+
+const JobEdit = z.object({ version: z.number(), limits: z.looseObject({}) });
+
+/** The limits of a job that are newer than `seen`: each once, with who changed it last. */
+function limitsSince(events: readonly BoardEvent[], seen: number): FieldChange[] {
+  const changes = new Map<string, FieldChange>();
+  for (const { data, by, at } of events) {
+    const edit = JobEdit.safeParse(data).data;
+    if (edit === undefined || edit.version <= seen) continue;
+    for (const name of Object.keys(edit.limits)) {
+      const field = `limits.${name}`;
+      changes.set(field, { field, version: edit.version, by: by.id, at });
+    }
+  }
+  return [...changes.values()].slice(0, FIELDS_MOST);
+}
+
+/** Runs an edit of a job; a `stale_version` of it says which limits changed since the version `seen`. */
+export async function withLimitsSince<T>(
+  io: BoardIo,
+  jobId: string,
+  seen: number,
+  edit: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await edit();
+  } catch (error) {
+    if (!(error instanceof CrewboardError) || error.code !== 'stale_version') throw error;
+    const events = await readLastEvents(io, jobId, ({ type }) => type === 'job.edited', EVENTS_LOOKED_AT);
+    throw error.with({ changedSince: limitsSince(events, seen) });
   }
 }

@@ -12,8 +12,8 @@ import type { BoardIo } from './board-io.ts';
 import { parseDependencies } from './records.ts';
 import { withoutAbsent } from './without-absent.ts';
 
-/** Events that one look for a task's own goes back at most. */
-const TASK_EVENTS_SCANNED = 2000;
+/** Events that one look for those of a task or of the job itself goes back at most. */
+const EVENTS_SCANNED = 2000;
 
 const StreamEntries = z.array(z.tuple([z.string(), z.array(z.string())]));
 
@@ -53,21 +53,28 @@ function eventData(type: EventType | string, extra: string): unknown {
   return { ...rest, dependsOn: parseDependencies(String(deps)) };
 }
 
-/** The newest events of one task, oldest first, at most `most` of the board's last TASK_EVENTS_SCANNED. */
+/** The newest events that `isWanted`, oldest first, at most `most` of the board's last EVENTS_SCANNED. */
+export async function readLastEvents(
+  io: BoardIo,
+  jobId: string,
+  isWanted: (event: BoardEvent) => boolean,
+  most: number,
+): Promise<BoardEvent[]> {
+  const entries = await io.guard(() =>
+    io.redis.xrevrange(io.keys.board(jobId, 'events'), '+', '-', 'COUNT', EVENTS_SCANNED),
+  );
+  const events = StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
+  return events.filter(isWanted).slice(0, most).reverse();
+}
+
+/** The newest events of one task; see {@link readLastEvents}. */
 export async function readTaskEvents(
   io: BoardIo,
   jobId: string,
   taskId: string,
   most: number,
 ): Promise<BoardEvent[]> {
-  const entries = await io.guard(() =>
-    io.redis.xrevrange(io.keys.board(jobId, 'events'), '+', '-', 'COUNT', TASK_EVENTS_SCANNED),
-  );
-  const events = StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
-  return events
-    .filter((event) => event.taskId === taskId)
-    .slice(0, most)
-    .reverse();
+  return readLastEvents(io, jobId, (event) => event.taskId === taskId, most);
 }
 
 /** A board's log. */

@@ -33,6 +33,7 @@ const Current = z.looseObject({
   outcome: z.string().optional(),
   lostBy: z.string().optional(),
   running: z.string().optional(),
+  isOutside: z.boolean().optional(),
 });
 type Current = z.infer<typeof Current>;
 
@@ -45,6 +46,9 @@ interface Refusal {
   next?: (current: Known) => NextCall;
   /** Undefined where it can't be told; absent: by the task's facts. */
   allowed?: (current: Known) => string[] | undefined;
+  /** The field that is wrong, and what would fit there. */
+  path?: string;
+  fits?: string;
 }
 
 /** Of one text of others in a detail, in columns. */
@@ -101,7 +105,11 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'not_owner',
     detail: (c) => `this claim token never belonged to task ${c.name}.`,
   },
-  lease_lost: { code: 'lease_lost', detail: lost },
+  lease_lost: {
+    code: 'lease_lost',
+    detail: lost,
+    next: (c) => ({ call: c.job === undefined ? 'claim' : 'read_job' }),
+  },
   terminal: {
     code: 'terminal',
     detail: (c) =>
@@ -178,7 +186,8 @@ const REFUSALS: Record<string, Refusal> = {
   unknown_artifact: {
     code: 'invalid_argument',
     detail: (c) =>
-      `${quoted(c.reference)} is no artifact of this attempt: write it with write_artifact first, then name its ref or path.`,
+      `${quoted(c.reference)} is no artifact of this attempt: name the ref or path of one that it has stored, or leave it out.`,
+    next: () => ({ call: 'list_artifacts' }),
   },
   too_many_artifacts: {
     code: 'limit_exceeded',
@@ -193,12 +202,13 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'idempotency_mismatch',
     detail: (c) => `this requestId was used for another call than this one on task ${c.name}. Use a new one.`,
     next: () => ({ call: 'again', with: 'a new requestId' }),
-    // The token may be an older one of the task's.
-    allowed: () => undefined,
   },
   no_lead: {
     code: 'invalid_argument',
     detail: () => `this job has no lead: name a task as the target.`,
+    next: () => ({ call: 'list_tasks' }),
+    path: 'target',
+    fits: 't_4kx9m2ab',
   },
   too_many_messages: {
     code: 'limit_exceeded',
@@ -221,6 +231,7 @@ const REFUSALS: Record<string, Refusal> = {
   stale_plan: {
     code: 'stale_version',
     detail: (c) => `the plan has changed: it is at version ${c.plan} now.`,
+    next: () => ({ call: 'read_job' }),
   },
   limit_exceeded: {
     code: 'limit_exceeded',
@@ -250,14 +261,16 @@ export function refusal({ word, current }: RefusedReply, facts: TaskFacts | unde
     name: facts?.name ?? current.taskId ?? '',
     where: facts?.where ?? `is ${current.status}`,
   };
-  const isOfJob = current.what === 'job' && current.version !== undefined;
+  const version = current.plan ?? (current.what === 'job' ? current.version : undefined);
   return new CrewboardError(
     meaning.code,
     meaning.detail(known),
     withoutAbsent({
-      current: isOfJob ? { version: current.version } : facts?.current,
+      current: version === undefined ? facts?.current : { version },
       next: meaning.next?.(known),
       allowed: meaning.allowed === undefined ? facts?.allowed : meaning.allowed(known),
+      path: meaning.path,
+      fits: meaning.fits,
       index: current.index,
       cycle: current.path,
       key: current.key,

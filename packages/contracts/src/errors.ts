@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { toldIssue } from './issue-text.ts';
+import { mendedCall } from './mended-call.ts';
 import { NextCall } from './next-call.ts';
 import { visibleText } from './shown-text.ts';
 
@@ -79,6 +80,8 @@ export const ErrorExtras = z.looseObject({
   next: z.union([z.string(), NextCall]).optional(),
   path: z.string().optional(),
   example: z.unknown().optional(),
+  /** What fits at `path`: it goes into the example, not to the wire. */
+  fits: z.unknown().optional(),
   nearest: z.array(z.string()).optional(),
   limitBytes: z.number().optional(),
   /** Advice for a caller that meets the same error again and again. */
@@ -165,6 +168,10 @@ function usualNext({ code, extras }: CrewboardError): NextCall | undefined {
       return { call: 'claim' };
     case 'terminal':
       return taskId === undefined ? { call: 'read_result' } : readTask;
+    // Sent as it stands, an example of the call could change what its reader did not mean to.
+    case 'invalid_argument':
+    case 'duplicate_key':
+      return { ...readTask, call: 'look' };
     case 'dependency_cycle':
     case 'unknown_dependency':
       return { call: 'list_tasks' };
@@ -181,8 +188,6 @@ function usualNext({ code, extras }: CrewboardError): NextCall | undefined {
       return again('a smaller body');
     case 'evidence_required':
     case 'check_failed':
-    case 'duplicate_key':
-    case 'invalid_argument':
     case 'method_not_allowed':
     case 'rate_limited':
     case 'unavailable':
@@ -201,6 +206,8 @@ export interface Speech {
   say(next: NextCall, example?: unknown): string;
   /** A valid body or input of the refused call. */
   example?: unknown;
+  /** The body or input that was refused, with the schema that it is for: the example is made of it where it can be. */
+  refused?: { schema: z.ZodType; given: unknown };
   /** The next call where an error of this caller's kind has no other. */
   otherwise?: NextCall;
 }
@@ -211,15 +218,21 @@ const ABOUT_FORM: readonly ErrorCode[] = ['invalid_argument', 'evidence_required
 const isFields = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The whole valid form of a refused call: the fields that the error names put into the call's own. */
-function wholeExample({ code, extras }: CrewboardError, { example }: Speech): unknown {
-  if (!ABOUT_FORM.includes(code) || example === undefined) return extras.example;
+/** The whole valid form of a refused call: the call itself, mended, or the fields that the error names put into one. */
+function wholeExample(error: CrewboardError, { example, refused }: Speech): unknown {
+  const { code, extras } = error;
+  if (!ABOUT_FORM.includes(code)) return extras.example;
+  const valid = isFields(example) && isFields(extras.example) ? { ...example, ...extras.example } : example;
+  const mended =
+    refused && mendedCall(refused.schema, refused.given, { path: extras.path, fits: extras.fits, valid });
+  if (mended !== undefined) return mended;
+  if (example === undefined) return extras.example;
   if (extras.example === undefined) return example;
-  return isFields(example) && isFields(extras.example) ? { ...example, ...extras.example } : extras.example;
+  return isFields(example) && isFields(extras.example) ? valid : extras.example;
 }
 
 function toldExtras(error: CrewboardError, speech: Speech): ErrorExtras {
-  const { next: advised, example: _, ...rest } = error.extras;
+  const { next: advised, example: _, fits: _fits, ...rest } = error.extras;
   const example = wholeExample(error, speech);
   const next = advised ?? usualNext(error) ?? speech.otherwise;
   const said = next === undefined || typeof next === 'string' ? next : speech.say(next, example);

@@ -91,6 +91,7 @@ export {
   type NewJournalEntry,
 } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
+export { type Mending, mendedCall } from './mended-call.ts';
 export { type HttpRequest, httpCall, NextCall, toolCall } from './next-call.ts';
 export {
   ApproveBody,

@@ -5,7 +5,8 @@ import { z } from 'zod';
  * it leaves out (the job, the task) is that of the call which was refused. `again`: that call once more, mended.
  */
 export const NextCall = z.discriminatedUnion('call', [
-  z.object({ call: z.enum(['read_task', 'explain_task']), taskId: z.string().optional() }),
+  // `look`: what the refused call is about, read; it changes nothing.
+  z.object({ call: z.enum(['read_task', 'explain_task', 'look']), taskId: z.string().optional() }),
   z.object({ call: z.literal('read_job'), jobId: z.string().optional() }),
   z.object({
     call: z.enum([
@@ -46,6 +47,7 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
   if (next.call === 'again') {
     return words(request.method, request.path, shownExample(example), next.with && `with ${next.with}`);
   }
+  if (next.call === 'look' && request.method === 'GET') return `GET ${request.path}`;
   const jobId = (next.call === 'read_job' ? next.jobId : undefined) ?? request.jobId;
   if (jobId === undefined || next.call === 'list_jobs') return 'GET /v1/jobs';
   const job = `/v1/jobs/${encodeURIComponent(jobId)}`;
@@ -56,6 +58,11 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
       if (taskId === undefined) return `GET ${job}/tasks`;
       const task = `${job}/tasks/${encodeURIComponent(taskId)}`;
       return `GET ${next.call === 'read_task' ? task : `${task}/why`}`;
+    }
+    case 'look': {
+      const taskId = next.taskId ?? request.taskId;
+      if (taskId !== undefined) return `GET ${job}/tasks/${encodeURIComponent(taskId)}`;
+      return request.path.startsWith(`${job}/tasks`) ? `GET ${job}/tasks` : `GET ${job}`;
     }
     case 'read_job':
     // Only the lead submits plans.
@@ -79,6 +86,7 @@ export function toolCall(next: NextCall, tool: string, example?: unknown): strin
   switch (next.call) {
     case 'again':
       return words(tool, shownExample(example), next.with && `with ${next.with}`);
+    case 'look':
     case 'read_task':
       return next.taskId === undefined
         ? 'board_list {}'

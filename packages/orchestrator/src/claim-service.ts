@@ -62,10 +62,12 @@ async function refuseOtherLabels(
 ): Promise<void> {
   const [task] = await boards.readTasks(jobId, [taskId], false);
   if (task === undefined || labels.every((label) => task.labels.includes(label))) return;
-  throw new CrewboardError(
+  const refused = new CrewboardError(
     'idempotency_mismatch',
     `this requestId has claimed ${taskId}, which has not all of these labels. Nothing was changed. Use a new one.`,
+    { next: { call: 'again', with: 'a new requestId' } },
   );
+  throw await boards.aboutTask(refused, jobId, taskId, 'claimant');
 }
 
 /** A claim as its holder is told of it: the task, what it builds on, and how earlier attempts ended. */

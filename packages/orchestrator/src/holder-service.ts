@@ -11,7 +11,7 @@ import type { LoopGuard } from './loop-guard.ts';
 import { takeNotices } from './messages/notices.ts';
 import type { HolderCalls, Scope } from './service.ts';
 import type { Settings } from './settings.ts';
-import { nextFromOutside, refuseUnfitSubmission } from './submission.ts';
+import { nextFromOutside, placeArtifact, refuseUnfitSubmission } from './submission.ts';
 import { visibleJob } from './visible-job.ts';
 
 export interface HolderDependencies {
@@ -132,7 +132,9 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
         // Of another version nothing is known here, and the board refuses it.
         if (task.version === version) refuseUnfitSubmission(task, evidence);
         const result = { summary, output, artifacts, evidence };
-        await boards.submit(hold, name, version, result, nextFromOutside(task));
+        await boards.submit(hold, name, version, result, nextFromOutside(task)).catch((error: unknown) => {
+          throw placeArtifact(error, result);
+        });
       }),
 
     blockTask: (scope, jobId, taskId, call) =>

@@ -3,27 +3,34 @@ import { isChecked } from './checks/task-checks.ts';
 
 /** Policy `evidence`: each acceptance item needs a statement or an artifact of its own. */
 function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void {
-  const unknown = evidence.find(
+  const index = evidence.findIndex(
     (item) => item.acceptanceId !== undefined && !task.acceptance.some(({ id }) => id === item.acceptanceId),
   );
+  const unknown = evidence[index];
   if (unknown !== undefined) {
     throw new CrewboardError(
       'invalid_argument',
       `evidence names acceptance "${shownLine(unknown.acceptanceId ?? '', 40)}", which this task does not have.`,
-      { allowed: task.acceptance.map(({ id }) => id) },
+      { path: `evidence[${index}].acceptanceId`, allowed: task.acceptance.map(({ id }) => id) },
     );
   }
   if (task.policy !== 'evidence') return;
   const missing = task.acceptance.filter(({ id }) => !evidence.some((item) => item.acceptanceId === id));
   if (missing.length === 0) return;
+  const added = missing.map(({ id }) => ({
+    acceptanceId: id,
+    kind: 'statement',
+    text: 'what shows that it holds',
+  }));
+  const whole = [...evidence, ...added];
   throw new CrewboardError(
     'evidence_required',
     `this task needs evidence for ${missing.map(({ id }) => id).join(', ')}.`,
     {
       missing: missing.map(({ id, text }) => ({ acceptanceId: id, text })),
-      example: {
-        evidence: [{ acceptanceId: missing[0]?.id, kind: 'statement', text: 'what shows that it holds' }],
-      },
+      path: 'evidence',
+      fits: whole,
+      example: { evidence: whole },
     },
   );
 }
@@ -44,4 +51,20 @@ export function nextAfterSubmit(policy: Policy): 'complete' | 'review' {
 /** What a submission from outside does, whose checks a worker runs. */
 export function nextFromOutside(task: Task): 'complete' | 'checks' | 'review' {
   return isChecked(task) ? 'checks' : nextAfterSubmit(task.policy);
+}
+
+/** Adds to an error about an artifact that is none of the attempt's where the submission names it. */
+export function placeArtifact(
+  error: unknown,
+  { evidence, artifacts = [] }: { evidence: readonly Evidence[]; artifacts?: readonly string[] | undefined },
+): unknown {
+  if (!(error instanceof CrewboardError) || error.code !== 'invalid_argument') return error;
+  const { reference } = error.extras;
+  if (typeof reference !== 'string') return error;
+  const inEvidence = evidence.findIndex(({ ref }) => ref === reference);
+  const inArtifacts = artifacts.indexOf(reference);
+  if (inEvidence === -1 && inArtifacts === -1) return error;
+  return error.with({
+    path: inArtifacts === -1 ? `evidence[${inEvidence}].ref` : `artifacts[${inArtifacts}]`,
+  });
 }

@@ -44,7 +44,7 @@ function refuse(path: string, detail: string, cause?: unknown): never {
   throw new CrewboardError(
     'invalid_argument',
     `${path} ${detail}. Nothing was changed.`,
-    { path, example: { type: 'object', required: ['title'], properties: { title: { type: 'string' } } } },
+    { path, fits: { type: 'object', required: ['title'], properties: { title: { type: 'string' } } } },
     { cause },
   );
 }

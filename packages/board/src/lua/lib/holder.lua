@@ -10,11 +10,13 @@ local function is_known_token(id, token)
   return packed and cmsgpack.unpack(packed)[1] == token or false
 end
 
--- What a refusal says of the attempt whose known token is outdated: its number, outcome and holder.
-local function lost_attempt(id, token)
+-- What a refusal says of the attempt whose known token is outdated: its number, outcome and holder, and how the job
+-- ended when nothing of it can be claimed any more.
+local function lost_attempt(B, id, token)
   local attempt = token:match('^(%d+)%-')
   local record = cmsgpack.unpack(redis.call('HGET', attemptsKey, id .. ':' .. attempt))
-  return { lost = tonumber(attempt), lostBy = record[2], outcome = record[5] }
+  local job = (is_ended(B) or B[CANCELLING] == 1) and B[STATUS] or nil
+  return { lost = tonumber(attempt), lostBy = record[2], outcome = record[5], job = job }
 end
 
 -- Was this call carried out before? A call's name is "<request ID>\0<action>", with a hash of its content where other
@@ -54,8 +56,8 @@ local function refuse_holder(B, id, T, token, name, version)
   if not current and not is_known_token(id, token) then return refuse('not_owner', id, T) end
   local earlier = find_call(id, name)
   if earlier == 'same' then return { 'already' } end
-  if earlier then return refuse('request_mismatch', id, T) end
-  if not current then return refuse('lease_lost', id, T, lost_attempt(id, token)) end
+  if earlier then return refuse('request_mismatch', id, T, { isOutside = not current }) end
+  if not current then return refuse('lease_lost', id, T, lost_attempt(B, id, token)) end
   if is_ended(B) or B[CANCELLING] == 1 then return refuse('terminal', id, T, { job = B[STATUS] }) end
   if version and version ~= T[VERSION] then return refuse('stale_version', id, T) end
   return nil
