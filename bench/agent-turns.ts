@@ -14,6 +14,8 @@ import { median, report } from './support.ts';
 const ROUNDS = 7;
 const AGENTS = 8;
 const TURNS = 40;
+/** Conversations that each agent has one after the other in a round: one round shows more than the start of a process. */
+const CONVERSATIONS = 5;
 const SYSTEM = 'You are a benchmark.';
 
 const look: Tool = {
@@ -91,9 +93,12 @@ interface Speed {
 async function speedOf(once: () => Promise<void>): Promise<Speed> {
   const startedAt = performance.now();
   const cpuBefore = process.cpuUsage();
-  await Promise.all(Array.from({ length: AGENTS }, once));
+  const lane = async () => {
+    for (let done = 0; done < CONVERSATIONS; done++) await once();
+  };
+  await Promise.all(Array.from({ length: AGENTS }, lane));
   const { user, system } = process.cpuUsage(cpuBefore);
-  const turns = AGENTS * TURNS;
+  const turns = AGENTS * CONVERSATIONS * TURNS;
   return {
     turnsPerSecond: (turns * 1000) / (performance.now() - startedAt),
     turnsPerCpuSecond: (turns * 1_000_000) / (user + system),

@@ -8,8 +8,6 @@ import { askedPauseMs } from './rate-headers.ts';
 import { ReplyReader } from './reply-reader.ts';
 
 const ErrorEvent = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
-/** An error as some gateways send it: its name stands in the data only. */
-const ErrorData = z.object({ type: z.literal('error') });
 
 /** How long an answer may stay open after its reply, by default: its end mostly comes at once. */
 const TAIL_MS = 250;
@@ -36,13 +34,21 @@ interface Reading {
   tailMs: number;
 }
 
+/** Some gateways name an error in the data only. */
+function isError(event: string | null, data: unknown): boolean {
+  return (
+    event === 'error' ||
+    (typeof data === 'object' && data !== null && 'type' in data && data.type === 'error')
+  );
+}
+
 async function readEvents({ response, reader, apiKey, heard }: Reading, onWhole: () => void) {
   for await (const event of Stream.rawEvents(response)) {
     if (reader.reply !== undefined) continue;
     heard();
     if (event.data === '') continue;
     const data: unknown = JSON.parse(event.data);
-    if (event.event === 'error' || ErrorData.safeParse(data).success) {
+    if (isError(event.event, data)) {
       const { error } = ErrorEvent.parse(data);
       throw streamError(error.type, error.message, apiKey);
     }

@@ -84,8 +84,14 @@ function textsOf(entries: readonly JournalEntry[]): string[] {
   return entries.flatMap((entry) => (entry.kind === 'message' ? entry.texts : []));
 }
 
-/** Reads a journal into turns; entries of unknown use are passed over. */
-export function readConversation(entries: readonly JournalEntry[]): Conversation {
+/**
+ * Reads a journal into turns; entries of unknown use are passed over. `closed` keeps the turns that a later reply has
+ * closed, by their index, for the next reading of the same journal: journals only grow, so these never change.
+ */
+export function readConversation(
+  entries: readonly JournalEntry[],
+  closed: Map<number, Turn> = new Map(),
+): Conversation {
   const start = entries.findLastIndex((entry) => entry.kind === 'start' && entry.fresh) + 1;
   const compactions = readCompactions(entries, start);
   const replies = entries.flatMap((entry, index) =>
@@ -93,9 +99,12 @@ export function readConversation(entries: readonly JournalEntry[]): Conversation
       ? [{ reply: entry, index }]
       : [],
   );
-  const turns = replies.map(({ reply, index }, at) =>
-    readTurn(reply, index, entries.slice(index + 1, replies[at + 1]?.index)),
-  );
+  const turns = replies.map(({ reply, index }, at) => {
+    const end = replies[at + 1]?.index;
+    const turn = closed.get(index) ?? readTurn(reply, index, entries.slice(index + 1, end));
+    if (end !== undefined) closed.set(index, turn);
+    return turn;
+  });
   const opening = textsOf(entries.slice(start, replies[0]?.index));
   return { ...compacted({ opening, turns }, compactions), compactions };
 }

@@ -35,6 +35,9 @@ const StreamEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_stop') }),
 ]);
 type StreamEvent = z.infer<typeof StreamEvent>;
+const EVENT_TYPES: ReadonlySet<unknown> = new Set(
+  StreamEvent.options.map((option) => option.shape.type.value),
+);
 
 /** The fields that text-like deltas extend: the block's field, by the delta's type. */
 const EXTENDED_FIELD: Readonly<Record<string, string>> = { text_delta: 'text', thinking_delta: 'thinking' };
@@ -79,9 +82,7 @@ export class ReplyReader {
    */
   add(data: unknown): void {
     if (this.#stopped) return;
-    const known =
-      isRecord(data) && StreamEvent.options.some((option) => option.shape.type.value === data.type);
-    if (known) this.#take(StreamEvent.parse(data));
+    if (isRecord(data) && EVENT_TYPES.has(data.type)) this.#take(StreamEvent.parse(data));
   }
 
   /** The whole reply once its `message_stop` has come; before that undefined. */

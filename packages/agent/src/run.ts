@@ -10,7 +10,7 @@ import {
 } from '@crewboard/contracts';
 import type { AgentEvent, AgentOptions } from './agent.ts';
 import { readCompactions } from './compaction-log.ts';
-import { type Conversation, type ReplyEntry, readConversation } from './conversation.ts';
+import { type Conversation, type ReplyEntry, readConversation, type Turn } from './conversation.ts';
 import { type LinkedAbort, linkAbort } from './linked-abort.ts';
 
 /** What the parts of one run share. The journal is the only state: everything else is read from it anew. */
@@ -42,9 +42,10 @@ function inOrder(journal: Journal): Run['append'] {
 /** Reads the conversation anew only when the journal has grown. */
 function readOnce(journal: Journal): () => Conversation {
   let known: { length: number; conversation: Conversation } | undefined;
+  const closed = new Map<number, Turn>();
   return () => {
     const { length } = journal.entries;
-    if (known?.length !== length) known = { length, conversation: readConversation(journal.entries) };
+    if (known?.length !== length) known = { length, conversation: readConversation(journal.entries, closed) };
     return known.conversation;
   };
 }
