@@ -52,7 +52,7 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const core = composeCore({ redis, queueConnection, settings, log });
   const hub = createEventHub(reader, core.boards, log);
   return {
-    service: createService({ boards: core.boards, redis, hub, settings, artifacts: core.artifacts }),
+    service: createService({ ...core, redis, hub, settings }),
     queues: allQueues(core.queues),
     async close() {
       hub.close();
