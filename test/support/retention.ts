@@ -18,7 +18,7 @@ import {
 import { type ArtifactStore, createFileArtifactStore } from '@crewboard/tools';
 import { type BoardFixture, openBoardFixture } from './board.ts';
 
-export const NEVER = new AbortController().signal;
+export const NEVER: AbortSignal = new AbortController().signal;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, modelCalls: 1 };
 

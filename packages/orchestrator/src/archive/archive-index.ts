@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import {
+  ARCHIVE_FORMAT,
   ArchivedArtifact,
   ArchivedJobLine,
   ArchivedTask,
   ArchiveEnd,
   ArchiveHead,
+  CrewboardError,
 } from '@crewboard/contracts';
+import { z } from 'zod';
 import { damagedArchive, parseLine, type RawLine, rawLines } from './lines.ts';
 
 /** Where each line of a section begins, and after the last one where the section ends. */
@@ -44,6 +47,15 @@ const KINDS = {
 
 const isOf = (kind: keyof typeof KINDS, { bytes }: RawLine) =>
   bytes.subarray(0, KINDS[kind].length).equals(KINDS[kind]);
+
+function parseHead({ bytes }: Pick<RawLine, 'bytes'>, jobId: string): ArchiveHead {
+  const { v } = parseLine(z.looseObject({ v: z.number() }), bytes, jobId);
+  if (v <= ARCHIVE_FORMAT) return parseLine(ArchiveHead, bytes, jobId);
+  throw new CrewboardError(
+    'unavailable',
+    `the archive of ${jobId} was written by a newer version of Crewboard; upgrade this process.`,
+  );
+}
 
 function addTask({ tasks }: ArchiveIndex, { at, bytes }: RawLine, jobId: string): void {
   const { task, isOutside } = parseLine(ArchivedTask, bytes, jobId);
@@ -94,7 +106,7 @@ export async function indexArchive(handle: FileHandle, jobId: string): Promise<A
   let last: RawLine | undefined;
   for await (const line of rawLines(handle, jobId)) {
     if (last !== undefined) throw damagedArchive(jobId, 'something stands after its end');
-    if (head === undefined) head = parseLine(ArchiveHead, line.bytes, jobId);
+    if (head === undefined) head = parseHead(line, jobId);
     else if (index === undefined) index = beginIndex(head, parseLine(ArchivedJobLine, line.bytes, jobId));
     else if (isOf('event', line)) index.events.places.push(line.at);
     else if (isOf('task', line)) addTask(index, line, jobId);
@@ -115,7 +127,7 @@ export async function readArchivedJob(handle: FileHandle, jobId: string): Promis
   let head: ArchiveHead | undefined;
   for await (const { bytes } of rawLines(handle, jobId)) {
     if (head !== undefined) return parseLine(ArchivedJobLine, bytes, jobId);
-    head = parseLine(ArchiveHead, bytes, jobId);
+    head = parseHead({ bytes }, jobId);
   }
   throw damagedArchive(jobId, 'its end is missing');
 }

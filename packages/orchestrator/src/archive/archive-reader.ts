@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { type PageQuery, pageThrough, type TaskPage } from '@crewboard/board';
+import { type PageQuery, pageThrough, type TaskPage, withoutAbsent } from '@crewboard/board';
 import {
   ArchivedArtifact,
   ArchivedEvent,
@@ -19,10 +19,15 @@ const NUMBERS_LOOKED_AT = 5000;
 
 /** A task as lists show it. */
 function withoutLongTexts(task: Task): Task {
-  const { instructions: _i, input: _n, outputSchema: _s, evidence: _e, result, ...rest } = task;
-  if (result === undefined) return rest;
-  const { output: _o, ...short } = result;
-  return { ...rest, result: short };
+  const { result } = task;
+  return withoutAbsent({
+    ...task,
+    instructions: undefined,
+    input: undefined,
+    outputSchema: undefined,
+    evidence: undefined,
+    result: result === undefined ? undefined : withoutAbsent({ ...result, output: undefined }),
+  });
 }
 
 /** True when the event ID `a` stands after `b`. */

@@ -163,7 +163,7 @@ function archivedKeys(
         () => boards.taskEvents(jobId, taskId, most),
         isNone,
         async (archive) => {
-          const { events } = await archive.eventsBefore(archive.eventCount, EVENTS_SCANNED);
+          const events = await archive.lastEvents(EVENTS_SCANNED);
           return events.filter((event) => event.taskId === taskId).slice(-most);
         },
       ),
