@@ -11,6 +11,7 @@ import {
 } from '../support/retention.ts';
 
 const RESULT = { summary: 'done', evidence: [] };
+const FAILURE = { class: 'model', reason: 'no', retryable: false, delayMs: 0, infraStrikes: 3 } as const;
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A job of two tasks, so that it stays open; the first has talked and been submitted. */
@@ -70,25 +71,13 @@ describe('the journal of a task that is over', () => {
     await using rig = await openRetentionRig();
     const { board } = rig;
     const { boards } = board;
-    const keys = ['fails', 'cancelled', 'silent', 'open'];
+    const keys = ['failed', 'cancelled', 'silent', 'open'];
     const { jobId, ids } = await board.job(keys.map((key) => ({ key, title: key })));
-    for (const key of ['fails', 'cancelled'])
-      await converse(
-        boards,
-        await board.claim(jobId, ids[key] ?? '', key),
-        { kind: 'start', fresh: true },
-        reply('hm'),
-      );
-    const failing = await boards
-      .claim(jobId, {
-        taskId: ids.fails ?? '',
-        owner: { kind: 'sub-agent', id: 'fails' },
-        secret: 'x',
-        requestId: 'y',
-        leaseMs: 1000,
-      })
-      .catch(() => undefined);
-    expect(failing).toBeUndefined();
+    const failed = await board.claim(jobId, ids.failed ?? '');
+    await converse(boards, failed, { kind: 'start', fresh: true }, reply('hm'));
+    await boards.fail(failed.hold, 'f', FAILURE);
+    const held = await board.claim(jobId, ids.cancelled ?? '');
+    await converse(boards, held, { kind: 'start', fresh: true }, reply('hm'));
     const silent = await board.claim(jobId, ids.silent ?? '');
     await boards.submit(silent.hold, 's', silent.task.version, RESULT);
     const { version } = await boards.task(jobId, ids.cancelled ?? '');
@@ -97,7 +86,7 @@ describe('the journal of a task that is over', () => {
       cancels: [{ taskId: ids.cancelled ?? '', version, reason: 'no' }],
     });
     const handed = (await boards.readOutbox(jobId, 100)).filter(({ kind }) => kind === 'journal');
-    expect(handed.map(({ taskId }) => taskId)).toEqual([ids.cancelled]);
+    expect(handed.map(({ taskId }) => taskId)).toEqual([ids.failed, ids.cancelled]);
   });
 });
 
