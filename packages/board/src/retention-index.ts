@@ -1,9 +1,12 @@
 import { JobId, ProjectName } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { unlock } from './job-index.ts';
 
 /** As long as an Idempotency-Key is known: its repeat must not make a deleted job anew. */
 const DELETED_TTL_MS = 24 * 3_600_000;
+/** A write of an archive takes seconds; after a death another process may begin. */
+const ARCHIVING_MS = 60_000;
 /** Deletions that one look finds. */
 const DELETING_COUNT = 100;
 
@@ -14,6 +17,7 @@ export function retentionIndex(io: BoardIo) {
   const ended = io.keys.global('ended');
   const deleting = io.keys.global('deleting');
   const deleted = (jobId: string) => io.keys.global(`deleted:${jobId}`);
+  const archiving = (jobId: string) => io.keys.global(`archiving:${jobId}`);
 
   return {
     /** Notes that an ended job has an archive. `endedAt` in ms. */
@@ -33,6 +37,16 @@ export function retentionIndex(io: BoardIo) {
       const [seconds = 0] = await io.guard(() => io.redis.time());
       const until = (Number(seconds) + 1) * 1000 - leastMs;
       return io.guard(() => io.redis.zrangebyscore(ended, '-inf', until, 'LIMIT', 0, limit));
+    },
+
+    /** True for the one process that may write the job's archive now: only so that not all of them do the same work. */
+    async lockArchive(jobId: string, token: string): Promise<boolean> {
+      const locked = await io.guard(() => io.redis.set(archiving(jobId), token, 'PX', ARCHIVING_MS, 'NX'));
+      return locked !== null;
+    },
+    /** Gives the lock back if it is still this process'. */
+    async unlockArchive(jobId: string, token: string): Promise<void> {
+      await unlock(io, archiving(jobId), token);
     },
 
     /** Notes that a job is to be deleted, before anything of it goes. */

@@ -1,4 +1,4 @@
-import { CrewboardError } from '@crewboard/contracts';
+import { CrewboardError, newSecret } from '@crewboard/contracts';
 import type { ArchiveStore } from './archive-store.ts';
 import { type JobSource, jobLines } from './job-lines.ts';
 
@@ -9,8 +9,8 @@ export interface ArchiveDependencies extends JobSource {
   archives: ArchiveStore;
 }
 
-/** Brings the archive of a job to what its board says now. */
-export type ArchiveJob = (jobId: string, signal: AbortSignal) => Promise<void>;
+/** Brings the archive of a job to what its board says now; false when another process is at it. */
+export type ArchiveJob = (jobId: string, signal: AbortSignal) => Promise<boolean>;
 
 export const isMissing = (error: unknown) => error instanceof CrewboardError && error.code === 'not_found';
 
@@ -49,14 +49,32 @@ export function createArchiveJob({ archives, ...source }: ArchiveDependencies): 
       await archives.write(jobId, jobLines(source, jobId, now.stamp, signal));
     await boards.index.addEnded(jobId, now.endedAt);
     const after = await stampNow(jobId);
-    return after === 'gone' || after?.stamp === now.stamp;
+    if (after === 'gone') {
+      await forgetIfDeleted(jobId);
+      return true;
+    }
+    return after?.stamp === now.stamp;
   }
 
-  return async (jobId, signal) => {
+  /** A deletion that ran beside the write has found no archive to remove. */
+  async function forgetIfDeleted(jobId: string): Promise<void> {
+    if (!(await boards.index.wasDeleted(jobId))) return;
+    await archives.remove(jobId);
+    await boards.index.removeEnded(jobId);
+  }
+
+  async function bringAtLast(jobId: string, signal: AbortSignal): Promise<void> {
     for (let tries = 0; tries < TRIES; tries++) {
       signal.throwIfAborted();
       if (await bring(jobId, signal)) return;
     }
     throw new CrewboardError('unavailable', `${jobId} changed while it was archived.`);
+  }
+
+  return async (jobId, signal) => {
+    const token = newSecret();
+    if (!(await boards.index.lockArchive(jobId, token))) return false;
+    await bringAtLast(jobId, signal).finally(() => boards.index.unlockArchive(jobId, token));
+    return true;
   };
 }

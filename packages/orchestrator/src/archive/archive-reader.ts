@@ -37,6 +37,18 @@ function isAfter(a: string, b: string): boolean {
   return aMs === bMs ? aSeq > bSeq : aMs > bMs;
 }
 
+/** The first of `count` places, in order, for which `holds` is true, as it is for all after it; else `count`. */
+function firstWhere(count: number, holds: (place: number) => boolean): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** Reads the lines of a section from the place `from` up to `to` (exclusive). */
 type ReadSection = <T>(schema: z.ZodType<T>, places: number[], from: number, to: number) => Promise<T[]>;
 
@@ -67,8 +79,8 @@ function taskReads(readSection: ReadSection, { tasks, line }: ArchiveIndex) {
   /** The places of the first tasks after a number that the filters let through, at most `most`. */
   function placesAfter(query: PageQuery, after: number, most: number): number[] {
     const found: number[] = [];
-    for (let place = 0; place < tasks.numbers.length && found.length < most; place++) {
-      if ((tasks.numbers[place] ?? 0) <= after) continue;
+    const first = firstWhere(tasks.numbers.length, (place) => (tasks.numbers[place] ?? 0) > after);
+    for (let place = first; place < tasks.numbers.length && found.length < most; place++) {
       const [status, readiness] = (tasks.states[place] ?? '').split('/');
       if ((query.status ?? status) === status && (query.readiness ?? readiness) === readiness)
         found.push(place);

@@ -41,7 +41,7 @@ export function createRetention(dependencies: RetentionDependencies) {
 
   /** Removes one board, with a whole archive of its state now; true when it is gone. */
   async function removeJob(jobId: string, signal: AbortSignal): Promise<boolean> {
-    await archiveJob(jobId, signal);
+    if (!(await archiveJob(jobId, signal))) return false;
     const stamp = await wholeStamp(archives, jobId);
     // Opened again, or deleted meanwhile.
     if (stamp === undefined) return false;

@@ -9,6 +9,8 @@ const AT_ONCE = 4;
 const WAITING_MOST = 1000;
 /** A hand-over that failed is tried again after that long. */
 const REST_MS = 10_000;
+/** And one that another process has in hand. */
+const BUSY_MS = 1000;
 const RESTING_MOST = 10_000;
 
 /** Carries out what goes into stores: slower than all else that a board hands on, so nothing waits for it. */
@@ -41,24 +43,31 @@ export function createStoreHandOver(dependencies: HandOverDependencies): StoreHa
   const lanes = new Set<Promise<void>>();
   const nameOf = (jobId: string, entry: OutboxEntry) => `${jobId}/${entry.id}`;
 
-  async function carryOut(jobId: string, { kind, taskId }: OutboxEntry): Promise<void> {
+  /** True when the entry is done with. */
+  async function carryOut(jobId: string, { kind, taskId }: OutboxEntry): Promise<boolean> {
     if (kind === 'archive') return archiveJob(jobId, closing.signal);
     await moveJournal(jobId, taskId, closing.signal).catch((error: unknown) => {
       if (!(error instanceof CrewboardError) || error.code !== 'payload_too_large') throw error;
       log.warn({ jobId, taskId }, 'a journal is too large for the artifact store: it stays in Redis');
     });
+    return true;
+  }
+
+  function rest(name: string, ms: number): void {
+    if (restsUntil.size >= RESTING_MOST) restsUntil.clear();
+    restsUntil.set(name, performance.now() + ms);
   }
 
   async function handOver(jobId: string, entry: OutboxEntry): Promise<void> {
     const name = nameOf(jobId, entry);
     try {
-      await carryOut(jobId, entry);
-      await boards.removeFromOutbox(jobId, [entry.id]);
+      if (await carryOut(jobId, entry)) await boards.removeFromOutbox(jobId, [entry.id]);
+      // Another process is at it, and will remove the entry.
+      else rest(name, BUSY_MS);
     } catch (error) {
       if (closing.signal.aborted) return;
       log.warn({ jobId, kind: entry.kind, err: error }, 'not stored; the sweeper tries again');
-      if (restsUntil.size >= RESTING_MOST) restsUntil.clear();
-      restsUntil.set(name, performance.now() + REST_MS);
+      rest(name, REST_MS);
     } finally {
       known.delete(name);
     }
