@@ -5,8 +5,8 @@ import { unlock } from './job-index.ts';
 
 /** As long as an Idempotency-Key is known: its repeat must not make a deleted job anew. */
 const DELETED_TTL_MS = 24 * 3_600_000;
-/** A write of an archive takes seconds; after a death another process may begin. */
-const ARCHIVING_MS = 60_000;
+/** A write of an archive takes half a minute at 100,000 tasks; after a death another process may begin by then. */
+const ARCHIVING_MS = 300_000;
 /** Deletions that one look finds. */
 const DELETING_COUNT = 100;
 
