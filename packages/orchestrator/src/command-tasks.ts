@@ -20,7 +20,7 @@ export interface CommandRules {
 }
 
 function refuse(path: string, detail: string): never {
-  throw new CrewboardError('invalid_argument', `${path}: ${detail}. Nothing was changed.`, { path });
+  throw new CrewboardError('invalid_argument', `${path}: ${detail}`, { path });
 }
 
 /**
