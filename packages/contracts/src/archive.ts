@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { Artifact } from './artifact.ts';
+import { Attempt } from './claim.ts';
 import { BoardEvent } from './event.ts';
 import { EventId, JobId, TaskId } from './ids.ts';
 import { Counts, JobSpec, JobStatus, PauseCause } from './job.ts';
 import { JsonValue } from './json.ts';
-import { Attempt, Task } from './task.ts';
+import { Task } from './task.ts';
 import { Usage } from './usage.ts';
 
 /** The archive format that this version writes; a newer one is refused, an older one read. */
