@@ -166,7 +166,7 @@ describe('a reopened task', () => {
     await reopen();
     const { hold } = await board.claim(jobId, taskId);
     await expect(boards.openJournal(hold, { attempt: 2 })).rejects.toMatchObject({
-      code: 'unavailable',
+      code: 'not_found',
       detail: expect.stringContaining('CREWBOARD_DATA_DIR'),
     });
   });

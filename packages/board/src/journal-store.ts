@@ -100,8 +100,9 @@ export function journalStore(io: BoardIo, readStored: ReadStoredJournal) {
         // Replaced by a longer one meanwhile, or lost.
         if (tries === READ_TRIES)
           throw new CrewboardError(
-            'unavailable',
+            'not_found',
             `the journal of ${taskId} is not in the artifact store: is CREWBOARD_DATA_DIR the folder that wrote it?`,
+            { retry: 'never' },
           );
       }
     }
