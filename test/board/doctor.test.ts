@@ -337,6 +337,7 @@ const DAMAGES: Damage[] = [
   orphan('repeats'),
   orphan('usage'),
   orphan('progress'),
+  orphan('journals'),
   orphan('runners'),
   orphan('attempts', `${NOBODY}:1`),
   orphan('repeats', 'claim:request', NOBODY),

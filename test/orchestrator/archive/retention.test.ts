@@ -188,6 +188,21 @@ describe('the way out of Redis', () => {
     expect((await rig.boards.job(jobId)).money).toMatchObject({ settledUsd: 0.2, estimatedUsd: 0 });
   });
 
+  it('is not closed by a job whose archive can not be written', async () => {
+    await using rig = await openRetentionRig();
+    const { boards } = rig.board;
+    const stuck = await endedJob(rig);
+    const free = await endedJob(rig);
+    for (const { jobId } of [stuck, free]) await rig.archiveJob(jobId, NEVER);
+    await truncate(rig.archivePath(stuck.jobId), 10);
+    const { write } = rig.archives;
+    rig.archives.write = (jobId, lines) =>
+      jobId === stuck.jobId ? Promise.reject(new Error('no')) : write(jobId, lines);
+    await rig.retentionOf(0).round(NEVER);
+    expect(await boards.isInRedis(stuck.jobId)).toBe(true);
+    expect(await boards.isInRedis(free.jobId)).toBe(false);
+  });
+
   it('is found for ended jobs that nobody archived', async () => {
     await using rig = await openRetentionRig();
     const { boards, store } = rig.board;

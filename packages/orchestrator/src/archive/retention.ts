@@ -51,23 +51,22 @@ export function createRetention(dependencies: RetentionDependencies) {
     return true;
   }
 
+  /** Does something to one job; when it fails, the others have theirs done all the same, and it its own next time. */
+  async function forOne(jobId: string, signal: AbortSignal, what: string, work: () => Promise<unknown>) {
+    signal.throwIfAborted();
+    await work().catch((error: unknown) => {
+      if (!signal.aborted) log.warn({ jobId, err: error }, `${what}; the next round tries again`);
+    });
+  }
+
   async function removeDue(signal: AbortSignal): Promise<void> {
-    for (const jobId of await index.endedFor(retentionMs, REMOVED_MOST)) {
-      signal.throwIfAborted();
-      await removeJob(jobId, signal).catch((error: unknown) => {
-        if (!signal.aborted)
-          log.warn({ jobId, err: error }, 'an ended job stays in Redis; the next round tries again');
-      });
-    }
+    for (const jobId of await index.endedFor(retentionMs, REMOVED_MOST))
+      await forOne(jobId, signal, 'an ended job stays in Redis', () => removeJob(jobId, signal));
   }
 
   async function goOnDeleting(signal: AbortSignal): Promise<void> {
-    for (const { jobId, project } of await index.deletions()) {
-      signal.throwIfAborted();
-      await deleteJob(jobId, project).catch((error: unknown) =>
-        log.warn({ jobId, err: error }, 'a job is not wholly deleted; the next round goes on'),
-      );
-    }
+    for (const { jobId, project } of await index.deletions())
+      await forOne(jobId, signal, 'a job is not wholly deleted', () => deleteJob(jobId, project));
   }
 
   /** True for a job that ended a while ago and whose archive nobody knows of. */
@@ -84,10 +83,10 @@ export function createRetention(dependencies: RetentionDependencies) {
     await archives.removeLeftovers(LEFTOVER_MS);
     for (let cursor: string | undefined; ; ) {
       const page = await index.listed('*', LISTED_AT_ONCE, cursor);
-      for (const jobId of page) {
-        signal.throwIfAborted();
-        if (await isOrphan(jobId)) await archiveJob(jobId, signal);
-      }
+      for (const jobId of page)
+        await forOne(jobId, signal, 'an ended job has no archive', async () => {
+          if (await isOrphan(jobId)) await archiveJob(jobId, signal);
+        });
       cursor = page.at(-1);
       if (page.length < LISTED_AT_ONCE) return;
     }
