@@ -30,6 +30,8 @@ export interface RetentionRig extends AsyncDisposable {
   boards: Boards;
   artifacts: ArtifactStore;
   archives: ArchiveStore;
+  /** The data folder of both. */
+  folder: string;
   /** The file of a job's archive. */
   archivePath(jobId: string): string;
   moveJournal: ReturnType<typeof createJournalMover>;
@@ -58,6 +60,7 @@ export async function openRetentionRig(): Promise<RetentionRig> {
     boards: orFromArchives(plain, { archives, readStored }),
     artifacts,
     archives,
+    folder,
     archivePath: (jobId) => join(folder, 'archive', `${jobId}.jsonl`),
     moveJournal,
     archiveJob,
