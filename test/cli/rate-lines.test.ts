@@ -1,16 +1,22 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { BoardEvent } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { ADMIN_KEY, openApp } from '../api/open-app.ts';
-import { anEvent, JOB_ID } from '../api/records.ts';
+import { anEvent } from '../api/records.ts';
+import { openTestFolder } from './support/folder.ts';
 import { recordedTerminal } from './support/terminal.ts';
 
-/** The lines about models that someone sees who watches a job with these events. */
+/** The lines about models that someone sees who runs a job with these events. */
 async function watched(...events: Partial<BoardEvent>[]): Promise<string[]> {
   await using app = await openApp();
+  await using folder = await openTestFolder();
+  const file = join(folder.path, 'job.json');
+  await writeFile(file, JSON.stringify({ goal: 'Summarise' }));
   const terminal = recordedTerminal();
   const variables = { CREWBOARD_URL: app.url, CREWBOARD_API_KEY: ADMIN_KEY };
-  const code = runCli(['watch', JOB_ID], terminal, variables);
+  const code = runCli(['run', file], terminal, variables);
   await app.fake.followersAre(1);
   for (const [i, event] of events.entries()) app.fake.append(anEvent(i + 1, event));
   app.fake.append(anEvent(events.length + 1, { type: 'job.succeeded', data: {} }));
