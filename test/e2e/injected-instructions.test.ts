@@ -3,14 +3,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Task } from '@crewboard/contracts';
+import type { JobBody, Task } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { HAS_BUBBLEWRAP } from '../tools/commands/support.ts';
 import { type Order, openObedient, READER, SECRET } from './support/obedient-model.ts';
 
 const run = promisify(execFile);
 const LOOK = { name: 'read_file', input: { path: 'README.md' } };
-const FILE_TOOLS = ['read_file', 'list_files', 'search_files', 'write_file', 'edit_file'];
+const FILE_TOOLS: JobBody['tools'] = ['read_file', 'list_files', 'search_files', 'write_file', 'edit_file'];
 
 const idOf = (tasks: readonly Task[], title: string) => tasks.find((task) => task.title === title)?.id ?? '';
 
