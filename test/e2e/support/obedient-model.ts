@@ -1,6 +1,8 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JobBody } from '@crewboard/contracts';
+import type { Boards } from '@crewboard/board';
+import type { Client } from '@crewboard/client';
+import type { JobBody, Task } from '@crewboard/contracts';
 import { folderWith, openScriptedStack, ownTask, repliesIn, titleOf } from '../../regression/support.ts';
 import {
   allText,
@@ -8,6 +10,7 @@ import {
   lastResults,
   type MessagesRequest,
   reply,
+  type ScriptedApi,
   startScriptedApi,
   toolUse,
 } from '../../support/scripted-messages-api.ts';
@@ -48,11 +51,33 @@ function written(request: MessagesRequest) {
   return reply([repliesIn(request) === 0 ? file : submit]);
 }
 
+/** A stack whose model does whatever a text tells it to. */
+export interface ObedientStack extends AsyncDisposable {
+  /** The workspace. */
+  folder: string;
+  dataDir: string;
+  api: ScriptedApi;
+  boards: Boards;
+  client: Client;
+  /** Submits tasks and answers the job's ID. */
+  submit(tasks: NonNullable<JobBody['tasks']>, tools: JobBody['tools']): Promise<string>;
+  /** Every task of a job, whole. */
+  tasksOf(jobId: string): Promise<Task[]>;
+  untilCompleted(jobId: string, taskId: string): Promise<void>;
+  /** Has the model read the orders in `README.md`. */
+  give(orders: readonly Order[]): Promise<void>;
+  /** What each order was answered. */
+  answers(orders: readonly Order[]): { what: string; isError: boolean | undefined; text: string }[];
+}
+
 /**
  * Opens a stack whose data folder lies in the workspace (`data`, and `docs`, a link to it), and whose model does whatever
  * the answer to its first call, `look`, tells it to.
  */
-export async function openObedient(look: Order, variables: Readonly<Record<string, string>> = {}) {
+export async function openObedient(
+  look: Order,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<ObedientStack> {
   const folder = await folderWith({ 'src/a.txt': 'one\n' });
   const dataDir = join(folder.path, 'data');
   await mkdir(dataDir);
@@ -70,25 +95,19 @@ export async function openObedient(look: Order, variables: Readonly<Record<strin
   const { client } = stack.local;
   return {
     ...{ folder: folder.path, dataDir, api, boards: stack.boards, client },
-    /** Submits tasks and answers the job's ID. */
-    async submit(tasks: NonNullable<JobBody['tasks']>, tools: JobBody['tools']): Promise<string> {
+    async submit(tasks, tools) {
       return (await client.jobs.submit({ tasks, tools, workspace: { path: folder.path } })).id;
     },
-    /** Every task of a job, whole. */
-    tasksOf: async (jobId: string) =>
-      (await stack.boards.page(jobId, { after: 0, limit: 100, full: true })).tasks,
-    /** Resolves when the task is completed. */
-    async untilCompleted(jobId: string, taskId: string): Promise<void> {
+    tasksOf: async (jobId) => (await stack.boards.page(jobId, { after: 0, limit: 100, full: true })).tasks,
+    async untilCompleted(jobId, taskId) {
       for await (const event of client.events(jobId))
         if (event.taskId === taskId && event.type === 'task.completed') return;
     },
-    /** Has the model read the orders in `README.md`. */
-    async give(orders: readonly Order[]): Promise<void> {
+    async give(orders) {
       await writeFile(join(folder.path, 'README.md'), textOf(orders));
       first.open();
     },
-    /** What each order was answered. */
-    answers(orders: readonly Order[]) {
+    answers(orders) {
       const results = api.requests.flatMap(({ body }) => lastResults(body));
       return orders.map(({ name, input }, i) => {
         const { text, isError } = results.find(({ id }) => id === idOf(i + 1)) ?? {};
