@@ -1,7 +1,7 @@
 -- What a change means for the tasks behind it: edges, the counters of unmet dependencies, readiness.
 
 -- Edges that one script settles at most, over all the tasks that it ends; the rest goes on in slices through the
--- outbox.
+-- outbox. Those of a task that was lost count double, for each of their dependents gets an event.
 local SLICE = 500
 local edgesLeft = SLICE
 
@@ -85,14 +85,15 @@ local function move_edges(B, dependents, by, because)
   for _, each in ipairs(turned) do settle_down(B, each[1], each[2], because) end
 end
 
--- Sets the edges of `id`'s dependents from `start` (0-based) to its state now, at most SLICE of them.
+-- Sets the edges of `id`'s dependents from `start` (0-based) to its state now, as many as this script has left.
 -- Setting to a level instead of adding a delta makes repeating it harmless. Returns where it stopped, or nil at the end.
 local function settle_from(B, id, code, start)
   local edges = redis.call('HGET', edgesKey, id)
   if not edges then return nil end
   local total = #edges / 12
-  local stop = math.min(total, start + edgesLeft)
-  edgesLeft = edgesLeft - (stop - start)
+  local cost = edge_state(code, 'c') == 'l' and 2 or 1
+  local stop = math.min(total, start + math.ceil(edgesLeft / cost))
+  edgesLeft = math.max(0, edgesLeft - (stop - start) * cost)
   local parts, moved, by = {}, {}, {}
   for i = start, stop - 1 do
     local at = i * 12 + 1
