@@ -59,16 +59,16 @@ end
 
 -- Puts ready tasks into the window, each with an outbox entry.
 local function queue_tasks(B, ids, inFlight)
-  local hot, scores, window = {}, {}, {}
+  local hot, scores, window, at = {}, {}, {}, int(now())
   for n, packed in ipairs(redis.call('HMGET', hotKey, unpack(ids))) do
-    local id, T, at = ids[n], cmsgpack.unpack(packed), n * 2 - 1
+    local id, T, i = ids[n], cmsgpack.unpack(packed), n * 2 - 1
     T[DISPATCH] = T[DISPATCH] + 1
     count(B, T[CODE], -1)
     count(B, QUEUED, 1)
     T[CODE] = QUEUED
-    hot[at], hot[at + 1] = id, cmsgpack.pack(T)
-    scores[at], scores[at + 1] = int(QUEUED * BAND + T[NUMBER]), id
-    window[at], window[at + 1] = int(now()), id
+    hot[i], hot[i + 1] = id, cmsgpack.pack(T)
+    scores[i], scores[i + 1] = int(QUEUED * BAND + T[NUMBER]), id
+    window[i], window[i + 1] = at, id
     hand_on('enqueue', id, T[ATTEMPT], T[DISPATCH], inFlight + n)
   end
   redis.call('HSET', hotKey, unpack(hot))
