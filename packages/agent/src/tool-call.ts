@@ -32,7 +32,7 @@ type Prepared = Ready | { ready: false; error: string };
 function notInPlanMode(tool: Tool, allowed: readonly string[]): CrewboardError {
   return new CrewboardError(
     'plan_mode',
-    `${tool.name} is not allowed before a person has approved the plan. Nothing was changed.`,
+    `${tool.name} is not allowed before a person has approved the plan`,
     { next: `use read-only tools${allowed.map((name) => `, or ${name}`).join('')}` },
   );
 }

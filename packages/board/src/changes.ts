@@ -57,10 +57,7 @@ function refuseTwice(input: ChangeInput): void {
   const seen = new Set<string>();
   for (const { taskId } of [...(input.edits ?? []), ...(input.cancels ?? []), ...(input.reopens ?? [])]) {
     if (seen.has(taskId)) {
-      throw new CrewboardError(
-        'invalid_argument',
-        `${taskId} stands in two changes of this batch. Nothing was changed.`,
-      );
+      throw new CrewboardError('invalid_argument', `${taskId} stands in two changes of this batch`);
     }
     seen.add(taskId);
   }

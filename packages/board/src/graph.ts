@@ -82,10 +82,7 @@ async function refuseCycles(
     for (let frontier = [...first]; frontier.length > 0; ) {
       if (cameFrom.has(target)) throw cycle(kind, target, cameFrom);
       if (cameFrom.size > kind.most) {
-        throw new CrewboardError(
-          'limit_exceeded',
-          `more than ${kind.most} tasks stand above ${target}. Nothing was changed.`,
-        );
+        throw new CrewboardError('limit_exceeded', `more than ${kind.most} tasks stand above ${target}`);
       }
       const next: string[] = [];
       for (let at = 0; at < frontier.length; at += SLICE) {
@@ -119,11 +116,7 @@ function cycle(kind: LinkKind, target: string, cameFrom: ReadonlyMap<string, str
   }
   path.push(target);
   path.reverse();
-  return new CrewboardError(
-    'dependency_cycle',
-    `${kind.forms} a cycle: ${path.join(' -> ')}. Nothing was changed.`,
-    {
-      cycle: path,
-    },
-  );
+  return new CrewboardError('dependency_cycle', `${kind.forms} a cycle: ${path.join(' -> ')}`, {
+    cycle: path,
+  });
 }

@@ -105,11 +105,7 @@ type NextInBatch = (task: PreparedTask) => PreparedTask[];
 function batchCycle(path: readonly PreparedTask[], back: PreparedTask, what: string): CrewboardError {
   const names = path.map(({ key }) => key);
   const cycle = [...names.slice(names.indexOf(back.key)), back.key];
-  return new CrewboardError(
-    'dependency_cycle',
-    `${what} a cycle: ${cycle.join(' -> ')}. Nothing was changed.`,
-    { cycle },
-  );
+  return new CrewboardError('dependency_cycle', `${what} a cycle: ${cycle.join(' -> ')}`, { cycle });
 }
 
 /**

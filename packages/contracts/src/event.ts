@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EventId, JobId, TaskId } from './ids.ts';
 import { JsonValue } from './json.ts';
-import { Actor, TaskStatus } from './task.ts';
+import { Actor, TaskStatus } from './task-states.ts';
 
 export const EVENT_TYPES = [
   'job.submitted',

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { Claim } from './claim.ts';
+import { GivenEvidence } from './evidence.ts';
 import { TaskId } from './ids.ts';
 import { Counts } from './job.ts';
 import { boundedJson } from './json.ts';
-import { BlockKind, Claim, GivenEvidence, Owner, Task } from './task.ts';
+import { Task } from './task.ts';
+import { BlockKind, Owner } from './task-states.ts';
 import { boundedText, requiredText } from './text.ts';
 
 const LEASE_MOST_MS = 86_400_000;

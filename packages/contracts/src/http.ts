@@ -3,7 +3,9 @@ import { BoardEvent } from './event.ts';
 import { EventId, JobId, TaskId } from './ids.ts';
 import { Job, JobLinks, JobStatus } from './job.ts';
 import { JsonValue, recordOf } from './json.ts';
-import { NewTask, READINESS_STATES, Task, TaskFailure, TaskStatus } from './task.ts';
+import { NewTask } from './new-task.ts';
+import { READINESS_STATES, Task, TaskFailure } from './task.ts';
+import { TaskStatus } from './task-states.ts';
 import { boundedText } from './text.ts';
 import { PaidUsage } from './usage.ts';
 

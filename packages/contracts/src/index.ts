@@ -9,22 +9,12 @@ export {
 } from './artifact.ts';
 export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
 export { CheckedData, OUTPUT_SCHEMA_CHECK } from './checks.ts';
+export { Attempt, Claim } from './claim.ts';
 export { isoTime } from './clock.ts';
 export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
-export {
-  CrewboardError,
-  ERROR_STATUS,
-  ErrorCode,
-  ErrorExtras,
-  invalidArgument,
-  Problem,
-  parseOrThrow,
-  Retry,
-  type Speech,
-  toProblem,
-  toToolError,
-} from './errors.ts';
+export { CrewboardError, ERROR_STATUS, ErrorCode, ErrorExtras, Problem, Retry } from './errors.ts';
 export { BoardEvent, EVENT_FORMAT, EVENT_TYPES, EventType, TERMINAL_EVENT_TYPES } from './event.ts';
+export { Evidence, GivenEvidence } from './evidence.ts';
 export {
   BlockBody,
   ClaimAnswer,
@@ -61,6 +51,7 @@ export {
   newTaskId,
   TaskId,
 } from './ids.ts';
+export { invalidArgument, parseOrThrow } from './invalid-argument.ts';
 export { toldIssue } from './issue-text.ts';
 export {
   Counts,
@@ -92,6 +83,17 @@ export {
 } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
+export {
+  AcceptanceItem,
+  Check,
+  Command,
+  Dependency,
+  DependencyRef,
+  NewTask,
+  TaskChanges,
+  TaskKey,
+  TaskLimits,
+} from './new-task.ts';
 export { type HttpRequest, httpCall, NextCall, toolCall } from './next-call.ts';
 export {
   ApproveBody,
@@ -114,41 +116,25 @@ export {
   MessageBody,
   RejectPlanBody,
 } from './steer-http.ts';
+export { READINESS_STATES, Readiness, Task, TaskFailure, TaskResult } from './task.ts';
 export {
-  AcceptanceItem,
   Actor,
-  Attempt,
   AttemptOutcome,
   BlockKind,
-  Check,
-  Claim,
-  Command,
   Condition,
-  Dependency,
-  DependencyRef,
-  Evidence,
   Executor,
   FAILURE_CLASSES,
   FailureClass,
-  GivenEvidence,
   isTerminal,
-  NewTask,
   Owner,
   OwnerKind,
   Policy,
-  READINESS_STATES,
-  Readiness,
   TASK_STATUSES,
-  Task,
-  TaskChanges,
-  TaskFailure,
-  TaskKey,
-  TaskLimits,
-  TaskResult,
   TaskStatus,
   TERMINAL_STATUSES,
-} from './task.ts';
+} from './task-states.ts';
 export { boundedText, cutUtf8, isBlank, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
+export { type Speech, toProblem, toToolError } from './told-error.ts';
 export type { AttemptEnd, Tool, ToolAnswer, ToolContext, WholeOutput } from './tool.ts';
 export {
   AskUserInput,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { JobId } from './ids.ts';
 import { boundedJson, JsonValue } from './json.ts';
-import { NewTask } from './task.ts';
+import { NewTask } from './new-task.ts';
 import { boundedText, requiredText, titleText } from './text.ts';
 import { BudgetUsd, Spend } from './usage.ts';
 

@@ -1,12 +1,10 @@
 import type { z } from 'zod';
+import { isFields } from './is-fields.ts';
 
 type Path = readonly PropertyKey[];
 
 /** Longer examples help nobody: the shape is told by a short one. In characters of JSON. */
 const MENDED_MOST = 16_384;
-
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `tasks[0].title` as its parts. */
 function partsOf(path: string): Path {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { Attempt } from './claim.ts';
 import { TaskId } from './ids.ts';
-import { Attempt, FailureClass, Readiness, Task, TaskChanges, TaskStatus } from './task.ts';
+import { TaskChanges } from './new-task.ts';
+import { Readiness, Task } from './task.ts';
+import { FailureClass, TaskStatus } from './task-states.ts';
 import { boundedText, requiredText } from './text.ts';
 
 /** The version of the task that the caller saw last: another one is refused as stale. */

@@ -1,7 +1,7 @@
 import type { BoardSnapshot, TaskLine } from './board-snapshot.ts';
 import type { Counts } from './job.ts';
 import { markdownText, padColumns, shownLine, textColumns } from './shown-text.ts';
-import type { TaskStatus } from './task.ts';
+import type { TaskStatus } from './task-states.ts';
 
 export interface RenderOptions {
   format: 'markdown' | 'plain' | 'ansi';

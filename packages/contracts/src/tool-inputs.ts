@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { ArtifactPath } from './artifact.ts';
+import { GivenEvidence } from './evidence.ts';
 import { TaskId } from './ids.ts';
 import { boundedJson } from './json.ts';
-import { BlockKind, GivenEvidence, NewTask, TaskChanges } from './task.ts';
+import { NewTask, TaskChanges } from './new-task.ts';
+import { BlockKind } from './task-states.ts';
 import { boundedText, requiredText, titleText } from './text.ts';
 
 const version = z.number().int().positive();

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { FailureClass } from './task.ts';
+import type { FailureClass } from './task-states.ts';
 
 /** Why a tool call ends its attempt. The harness of that agent gives it its meaning. */
 export type AttemptEnd =

@@ -33,23 +33,19 @@ const LOST_RACE: readonly string[] = [
 function ownerOf({ owner }: ClaimBody): Owner {
   if (typeof owner === 'string') return { kind: 'external', id: owner };
   if (owner.kind === 'external' || owner.kind === 'human') return owner;
-  throw new CrewboardError(
-    'forbidden',
-    `owner.kind "${owner.kind}" claims from inside only. Nothing was changed.`,
-    { path: 'owner.kind', allowed: ['external', 'human'] },
-  );
+  throw new CrewboardError('forbidden', `owner.kind "${owner.kind}" claims from inside only`, {
+    path: 'owner.kind',
+    allowed: ['external', 'human'],
+  });
 }
 
 function refuseClosed(state: JobState): void {
   if (isEnded(state.status) || state.cancelling) {
     const how = isEnded(state.status) ? state.status : 'being cancelled';
-    throw new CrewboardError('terminal', `the job is ${how}. Nothing was changed.`);
+    throw new CrewboardError('terminal', `the job is ${how}`);
   }
   if (state.pauses.length > 0) {
-    throw new CrewboardError(
-      'board_paused',
-      `the job is paused (${state.pauses.join(',')}). Nothing was changed.`,
-    );
+    throw new CrewboardError('board_paused', `the job is paused (${state.pauses.join(',')})`);
   }
 }
 

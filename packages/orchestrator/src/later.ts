@@ -5,13 +5,9 @@ import { CrewboardError, type JobBody } from '@crewboard/contracts';
  * that nobody watches is worse than none.
  */
 function refuse(path: string, instead: string): never {
-  throw new CrewboardError(
-    'invalid_argument',
-    `${path} is not supported by this version: ${instead}. Nothing was changed.`,
-    {
-      path,
-    },
-  );
+  throw new CrewboardError('invalid_argument', `${path} is not supported by this version: ${instead}`, {
+    path,
+  });
 }
 
 /** Refuses what of a job's body is not carried out yet. */

@@ -93,7 +93,7 @@ export function refuseUnpriced(prices: Prices, called: readonly Called[]): void 
   );
   if (lacking === undefined) return;
   const { model, path } = lacking;
-  throw new CrewboardError('invalid_argument', `${unpriced(model)}. Nothing was changed.`, {
+  throw new CrewboardError('invalid_argument', unpriced(model), {
     path,
     example: { [model]: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 } },
   });

@@ -38,10 +38,7 @@ interface SubmitDependencies {
 function projectOf(scope: Scope, body: JobBody): string {
   if (scope.project === '*') return body.project ?? 'default';
   if (body.project !== undefined && body.project !== scope.project) {
-    throw new CrewboardError(
-      'forbidden',
-      `this key belongs to project ${scope.project}. Nothing was changed.`,
-    );
+    throw new CrewboardError('forbidden', `this key belongs to project ${scope.project}`);
   }
   return scope.project;
 }
@@ -101,13 +98,9 @@ async function specOf(
       ? undefined
       : { path: await checkWorkspace(body.workspace.path, settings.workspaceRoots, settings.dataDir) };
   if (workspace === undefined && body.tools !== undefined && body.tools.length > 0) {
-    throw new CrewboardError(
-      'invalid_argument',
-      'tools need a workspace: add workspace.path. Nothing was changed.',
-      {
-        path: 'tools',
-      },
-    );
+    throw new CrewboardError('invalid_argument', 'tools need a workspace: add workspace.path', {
+      path: 'tools',
+    });
   }
   await checkRules.refuseUnfitTasks(body.tasks ?? [], { workspace });
   const models = {

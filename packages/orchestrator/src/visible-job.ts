@@ -10,7 +10,7 @@ export async function visibleJob(boards: Boards, scope: Scope, jobId: string): P
   });
   const isOwn = scope.project === '*' || scope.project === state?.spec.project;
   if (state !== undefined && isOwn && (state.status !== 'accepting' || state.held)) return state;
-  throw new CrewboardError('not_found', `no such job ${jobId}. Nothing was changed.`, {
+  throw new CrewboardError('not_found', `no such job ${jobId}`, {
     next: { call: 'list_jobs' },
   });
 }

@@ -23,7 +23,7 @@ export async function checkWorkspace(
   if (!isAbsolute(path)) {
     throw new CrewboardError(
       'invalid_argument',
-      `workspace.path must be absolute, got "${shownLine(path, 300)}". Nothing was changed.`,
+      `workspace.path must be absolute, got "${shownLine(path, 300)}"`,
       {
         path: 'workspace.path',
       },
@@ -39,25 +39,17 @@ export async function checkWorkspace(
   if (real === undefined) {
     // Whether a path outside exists is nobody's business.
     if (![...roots, ...realRoots].some((root) => isInside(root, path))) throw outside();
-    throw new CrewboardError(
-      'invalid_argument',
-      `the workspace ${shownLine(path, 300)} does not exist. Nothing was changed.`,
-      {
-        path: 'workspace.path',
-      },
-    );
+    throw new CrewboardError('invalid_argument', `the workspace ${shownLine(path, 300)} does not exist`, {
+      path: 'workspace.path',
+    });
   }
   if (!realRoots.some((root) => isInside(root, real))) throw outside();
   const realData = await resolved(dataDir);
   if (realData !== undefined && isInside(realData, real)) throw outside();
   if (!(await stat(real)).isDirectory()) {
-    throw new CrewboardError(
-      'invalid_argument',
-      `the workspace ${shownLine(path, 300)} is not a folder. Nothing was changed.`,
-      {
-        path: 'workspace.path',
-      },
-    );
+    throw new CrewboardError('invalid_argument', `the workspace ${shownLine(path, 300)} is not a folder`, {
+      path: 'workspace.path',
+    });
   }
   return real;
 }

@@ -73,7 +73,7 @@ function edited(path: string, bytes: Buffer, place: number, find: string, replac
   if (result.length <= MAX_FILE_BYTES) return result;
   throw new CrewboardError(
     'payload_too_large',
-    `${shownName(path)} would have ${result.length} bytes, more than ${MAX_FILE_BYTES}. Nothing was changed.`,
+    `${shownName(path)} would have ${result.length} bytes, more than ${MAX_FILE_BYTES}`,
     { limitBytes: MAX_FILE_BYTES },
   );
 }
@@ -107,7 +107,7 @@ export function createEditFileTool(
     readOnly: false,
     async execute(input, { signal }) {
       if (input.find === input.replace) {
-        throw new CrewboardError('invalid_argument', 'find and replace are the same. Nothing was changed.', {
+        throw new CrewboardError('invalid_argument', 'find and replace are the same', {
           path: 'replace',
         });
       }

@@ -46,7 +46,7 @@ async function openFolder(
   if (!folder.stats.isDirectory()) {
     throw new CrewboardError(
       'invalid_argument',
-      `${shownName(folder.path)} is not a folder, so no file can be put in it. Nothing was changed.`,
+      `${shownName(folder.path)} is not a folder, so no file can be put in it`,
     );
   }
   const handle = await openLocated(workspace, folder, constants.O_DIRECTORY);

@@ -22,7 +22,7 @@ function writeRefusal(path: string, error: unknown): unknown {
   const code = systemErrorCode(error);
   const name = shownName(path);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
-    return new CrewboardError('forbidden', `${name} can't be written: ${code}. Nothing was changed.`);
+    return new CrewboardError('forbidden', `${name} can't be written: ${code}`);
   }
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new CrewboardError(
@@ -31,10 +31,7 @@ function writeRefusal(path: string, error: unknown): unknown {
     );
   }
   if (code === 'ENAMETOOLONG') {
-    return new CrewboardError(
-      'invalid_argument',
-      `${name} is too long for a file name. Nothing was changed.`,
-    );
+    return new CrewboardError('invalid_argument', `${name} is too long for a file name`);
   }
   return error;
 }

@@ -46,7 +46,7 @@ export function createWriteFileTool(
       if (bytes.length > MAX_WRITE_BYTES) {
         throw new CrewboardError(
           'payload_too_large',
-          `the content has ${bytes.length} bytes, and at most ${MAX_WRITE_BYTES} can be written. Nothing was changed.`,
+          `the content has ${bytes.length} bytes, and at most ${MAX_WRITE_BYTES} can be written`,
           { limitBytes: MAX_WRITE_BYTES },
         );
       }

@@ -11,7 +11,7 @@ export interface CheckPlace {
 }
 
 function refuse(path: string, detail: string): never {
-  throw new CrewboardError('invalid_argument', `${path} ${detail}. Nothing was changed.`, { path });
+  throw new CrewboardError('invalid_argument', `${path} ${detail}`, { path });
 }
 
 function refuseWithoutCommands(path: string, { commands, hasWorkspace }: CheckPlace): void {

@@ -15,7 +15,7 @@ const UNSAFE: readonly [RegExp, string][] = [
 type Place = '' | '\\' | '"' | "'" | '#';
 
 function refuse(path: string, detail: string): never {
-  throw new CrewboardError('invalid_argument', `${path}: ${detail}. Nothing was changed.`, { path });
+  throw new CrewboardError('invalid_argument', `${path}: ${detail}`, { path });
 }
 
 /** The place of each character of a command, as a POSIX shell reads it; what is nested in `"..."` counts as in it. */

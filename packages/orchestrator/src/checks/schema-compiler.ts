@@ -43,7 +43,7 @@ const OPTIONS: Options = {
 function refuse(path: string, detail: string, cause?: unknown): never {
   throw new CrewboardError(
     'invalid_argument',
-    `${path} ${detail}. Nothing was changed.`,
+    `${path} ${detail}`,
     { path, fits: { type: 'object', required: ['title'], properties: { title: { type: 'string' } } } },
     { cause },
   );

@@ -60,11 +60,10 @@ export function createSubmitPlanTool(
     }
     const { counts } = await boards.job(hold.jobId);
     if (counts.total > 0) return;
-    throw new CrewboardError(
-      'invalid_argument',
-      'the plan has no tasks and neither has the board. Nothing was changed.',
-      { path: 'tasks', example: { tasks: [{ key: 'a', title: 'Review a.md' }] } },
-    );
+    throw new CrewboardError('invalid_argument', 'the plan has no tasks and neither has the board', {
+      path: 'tasks',
+      example: { tasks: [{ key: 'a', title: 'Review a.md' }] },
+    });
   }
 
   return {

@@ -6,7 +6,7 @@ import { blamed } from '../checks/blame.ts';
 /** A sub-agent writes its own task only; a mistyped ID must not hit another one. */
 export function refuseForeign(own: string, taskId: string): void {
   if (taskId === own) return;
-  throw new CrewboardError('not_owner', `you work on ${own}, not on ${taskId}. Nothing was changed.`, {
+  throw new CrewboardError('not_owner', `you work on ${own}, not on ${taskId}`, {
     next: { call: 'again', with: `"taskId": "${own}"` },
   });
 }
