@@ -37,11 +37,22 @@ const READING: BoardKey[] = [
   'spend',
 ];
 
-const FLOW = ['core', 'spend', 'messages', 'flow', 'pass_on', 'plan_mode'];
+const FLOW = ['core', 'spend', 'messages', 'window', 'wake', 'dependents', 'pass_on', 'plan_mode'];
 const HOLDER = [...FLOW, 'artifacts', 'pauses', 'holder'];
 const BUDGET = [...HOLDER, 'budget'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
-const DOCTOR = ['core', 'spend', 'messages', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
+const DOCTOR = [
+  'core',
+  'spend',
+  'messages',
+  'window',
+  'wake',
+  'dependents',
+  'rows',
+  'edges',
+  'doctor',
+  'doctor_task',
+];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {

@@ -19,15 +19,23 @@ local function lost_attempt(B, id, token)
   return { lost = tonumber(attempt), lostBy = record[2], outcome = record[5], job = job }
 end
 
+-- The calls of a task that were carried out, read once a script.
+local callsOf = {}
+local function calls_of(id)
+  if not callsOf[id] then
+    local packed = redis.call('HGET', repeatsKey, id)
+    callsOf[id] = packed and cmsgpack.unpack(packed) or {}
+  end
+  return callsOf[id]
+end
+
 -- Was this call carried out before? A call's name is "<request ID>\0<action>", with a hash of its content where other
 -- content is another call (call-name.ts). 'same': yes; 'other': its request ID was used for another call; or nil.
 local function find_call(id, name)
   if name == '' then return nil end
-  local packed = redis.call('HGET', repeatsKey, id)
-  if not packed then return nil end
   local ends = name:find('\0', 1, true)
   local prefix, requestId = name:sub(1, ends), name:sub(1, ends - 1)
-  for _, seen in ipairs(cmsgpack.unpack(packed)) do
+  for _, seen in ipairs(calls_of(id)) do
     -- An older writer kept the request ID alone.
     if seen == name or seen == requestId then return 'same' end
     if seen:sub(1, ends) == prefix then return 'other' end
@@ -38,8 +46,7 @@ end
 -- Remembers the call as done; only the last REPEATS_KEPT of a task are kept.
 local function remember(id, name)
   if name == '' then return end
-  local packed = redis.call('HGET', repeatsKey, id)
-  local seen = packed and cmsgpack.unpack(packed) or {}
+  local seen = calls_of(id)
   seen[#seen + 1] = name
   if #seen > REPEATS_KEPT then table.remove(seen, 1) end
   redis.call('HSET', repeatsKey, id, cmsgpack.pack(seen))
