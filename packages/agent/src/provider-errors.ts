@@ -1,10 +1,8 @@
 import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
 import type { CallSpent } from './call-spent.ts';
-import { cleanText } from './intake.ts';
 import { ModelCallError, type ModelCallErrorKind } from './model-call.ts';
 import { askedPauseMs } from './rate-headers.ts';
-
-const MAX_REASON_LENGTH = 500;
+import { thrownText } from './thrown-text.ts';
 
 const KIND_BY_TYPE: Readonly<Record<string, ModelCallErrorKind>> = {
   overloaded_error: 'overloaded',
@@ -53,11 +51,9 @@ function networkCode(error: Error): string {
 /** Takes the key, and anything that looks like one, out of a text that a provider sent. */
 function redact(text: string, apiKey: string): string {
   const withoutKey = apiKey.length < 6 ? text : text.replaceAll(apiKey, '[redacted]');
-  return cleanText(
-    withoutKey
-      .replace(/\bBearer\s+[^\s"',]+/gi, 'Bearer [redacted]')
-      .replace(/\bsk-[\w-]{8,}/g, '[redacted]'),
-  ).slice(0, MAX_REASON_LENGTH);
+  return withoutKey
+    .replace(/\bBearer\s+[^\s"',]+/gi, 'Bearer [redacted]')
+    .replace(/\bsk-[\w-]{8,}/g, '[redacted]');
 }
 
 function reasonOf(error: APIError): string {
@@ -85,7 +81,7 @@ export function toModelCallError(error: unknown, apiKey: string): ModelCallError
     });
   }
   const code = error instanceof Error ? networkCode(error) : '';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = thrownText(error);
   const spent = NOT_CONNECTED.test(code) ? ({ kind: 'nothing' } as const) : undefined;
   const reason = redact(`the call did not get through: ${message}${code}`, apiKey);
   return new ModelCallError('transient', reason, { spent });

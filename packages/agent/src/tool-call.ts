@@ -14,6 +14,7 @@ import { OUTCOME_UNKNOWN } from './messages.ts';
 import { jsonSchemaOf } from './request.ts';
 import type { Run } from './run.ts';
 import { thrownText } from './thrown-text.ts';
+import { timerMs } from './timers.ts';
 import { doubtOf, readAnswer } from './tool-answer.ts';
 import { parseToolInput } from './tool-input.ts';
 
@@ -92,7 +93,7 @@ async function execute(
   { tool, input }: Ready,
   ids: { toolUseId: string; requestId: string },
 ): Promise<ToolAnswer> {
-  const timeoutMs = tool.timeoutMs ?? run.options.limits.toolTimeoutMs;
+  const timeoutMs = timerMs(tool.timeoutMs ?? run.options.limits.toolTimeoutMs);
   const limit = linkAbort(run.signal);
   const timer = setTimeout(() => limit.abort(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs);
   const context = { signal: limit.signal, ...ids };
