@@ -1,4 +1,5 @@
 import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
+import { z } from 'zod';
 import type { CallSpent } from './call-spent.ts';
 import { ModelCallError, type ModelCallErrorKind } from './model-call.ts';
 import { askedPauseMs } from './rate-headers.ts';
@@ -61,6 +62,8 @@ function reasonOf(error: APIError): string {
   return [what, error.apiMessage ?? ''].filter((part) => part !== '').join(': ') || 'no details';
 }
 
+const ErrorEvent = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
+
 /** No connection came about, so nothing was read. */
 const NOT_CONNECTED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
 
@@ -87,9 +90,16 @@ export function toModelCallError(error: unknown, apiKey: string): ModelCallError
   return new ModelCallError('transient', reason, { spent });
 }
 
-/** Turns an `error` event inside a stream into a {@link ModelCallError}. */
-export function streamError(type: string, message: string, apiKey: string): ModelCallError {
-  const kind = KIND_BY_TYPE[type] ?? 'transient';
+/** Turns the data of an `error` event inside a stream into a {@link ModelCallError}. */
+export function streamError(data: unknown, apiKey: string): ModelCallError {
+  const parsed = ErrorEvent.safeParse(data);
+  if (!parsed.success)
+    return new ModelCallError(
+      'transient',
+      "the model's stream ended with an error that does not say what it is",
+    );
+  const { type, message } = parsed.data.error;
+  const kind = Object.hasOwn(KIND_BY_TYPE, type) ? (KIND_BY_TYPE[type] ?? 'transient') : 'transient';
   const tooLong = kind === 'provider' && TOO_LONG.test(message);
   return new ModelCallError(
     tooLong ? 'context' : kind,
