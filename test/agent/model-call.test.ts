@@ -292,6 +292,20 @@ describe('a failing model call', () => {
     }
   });
 
+  it('says so of an answer without a body', async () => {
+    const bodiless = async () => new Response(null, { status: 204 });
+    const callModel = createModelCall({
+      baseUrl: 'http://a.test',
+      apiKey: KEY,
+      idleMs: 5000,
+      fetch: bodiless,
+    });
+    await expect(callModel(REQUEST, { signal: new AbortController().signal })).rejects.toMatchObject({
+      kind: 'transient',
+      message: 'the model answered 204 and nothing else',
+    });
+  });
+
   it('may ask for a pause of a year at most', async () => {
     const yearMs = 365 * 24 * 3_600_000;
     for (const asked of ['99999999999999', '1e307', new Date(8.64e15).toUTCString()]) {

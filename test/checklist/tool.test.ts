@@ -83,7 +83,6 @@ describe('the tool', () => {
 
   it('can not be made with a word that it does not know', () => {
     const make = (options: object) => () =>
-      // @ts-expect-error what a program in plain JavaScript could pass
       createTodoWriteTool({ onUpdate: () => {}, allowParallelInProgress: true, ...options });
     const refused = (detail: string) => expect.objectContaining({ code: 'invalid_argument', detail });
     expect(make({ locale: 'fr' })).toThrow(refused('locale must be one of en, zh'));

@@ -61,6 +61,8 @@ function unfinished({ response, reader }: Reading): ModelCallError {
 }
 
 async function readEvents({ response, reader, apiKey, heard }: Reading, onWhole: () => void) {
+  if (response.body === null)
+    throw new ModelCallError('transient', `the model answered ${response.status} and nothing else`);
   for await (const event of Stream.rawEvents(response)) {
     if (reader.reply !== undefined) continue;
     heard();
