@@ -151,8 +151,8 @@ export function createModelCall(options: ModelCallOptions): ModelCall {
     try {
       signal.throwIfAborted();
       // Not by `messages.create`: it warns on stderr of every call of a deprecated model, whatever the log level.
-      const options = { body: toParams(request), stream: true, signal: call.signal };
-      const response = await client.post('/v1/messages', options).asResponse();
+      const post = { body: toParams(request), stream: true, signal: call.signal };
+      const response = await client.post('/v1/messages', post).asResponse();
       const pauseMs = askedPauseMs(response.headers);
       if (pauseMs !== undefined) onPauseAsked?.(pauseMs);
       const heard = () => watchdog.refresh();
