@@ -127,6 +127,11 @@ const SCRIPTS = {
   doctor_members: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_fields: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_board: { libraries: DOCTOR, keys: BOARD_KEYS },
+  read_journal: { libraries: [], keys: ['journals', 'journal'] },
+  leave_journal: { libraries: ['core'], keys: ['hot', 'journals', 'journal'] },
+  read_stamp: { libraries: ['core', 'retention'], keys: ['hot', 'events', 'usage', 'spend'] },
+  remove_board: { libraries: ['core', 'retention'], keys: BOARD_KEYS },
+  artifact_records: { libraries: ['core', 'artifacts'], keys: ['hot', 'artifacts'] },
 } as const satisfies Record<
   string,
   { libraries: readonly string[]; keys: readonly (BoardKey | 'journal')[] }

@@ -213,6 +213,7 @@ local function end_job(B, status, reason, by)
   B[PLAN], B[QUESTIONS] = 0, 0
   expire_all_messages(B)
   emit('job.' .. status, '', nil, by, reason ~= '' and cjson.encode({ reason = reason }) or '')
+  hand_on('archive', '', 0, 0)
 end
 
 -- Ends a job that has no lead (any more) once nothing can move, or tells the lead by the event `id`; without an ID

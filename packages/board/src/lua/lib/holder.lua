@@ -84,6 +84,12 @@ local function end_attempt(id, T, outcome, class, reason)
   T[VERSION] = T[VERSION] + 1
 end
 
+-- The journal of a task that is over leaves for the store. One that never grew, of a first attempt, is hardly worth
+-- a way of its own: it goes with the job's archive.
+local function hand_on_journal(id, T)
+  if T[GROWTH] == 1 or T[ATTEMPT] > 1 then hand_on('journal', id, T[ATTEMPT], 0) end
+end
+
 -- Ends the attempt with what it brings.
 local function take_result(id, T, name, outcome, output)
   remember(id, name)
@@ -119,6 +125,7 @@ local function finish(B, id, T, code, type, by, extra)
   recode(B, id, T, code)
   if code == COMPLETED then accept_staged(id) end
   local event = emit(type, id, T, by, extra)
+  hand_on_journal(id, T)
   save_task(id, T)
   if T[NUMBER] > 0 then
     settle(B, id, code)
