@@ -13,6 +13,9 @@ import { linkAbort, untilAborted } from './linked-abort.ts';
 import { OUTCOME_UNKNOWN } from './messages.ts';
 import { jsonSchemaOf } from './request.ts';
 import type { Run } from './run.ts';
+import { thrownText } from './thrown-text.ts';
+import { timerMs } from './timers.ts';
+import { doubtOf, readAnswer } from './tool-answer.ts';
 import { parseToolInput } from './tool-input.ts';
 
 /** How a call went; every way that a call can go wrong ends in the same shape. */
@@ -49,8 +52,12 @@ function told(tool: Tool, error: CrewboardError, given: unknown): string {
 }
 
 function errorText(tool: Tool, error: unknown, given: unknown): string {
-  if (error instanceof CrewboardError) return told(tool, error, given);
-  return `${tool.name} failed: ${error instanceof Error ? error.message : String(error)}`;
+  try {
+    if (error instanceof CrewboardError) return told(tool, error, given);
+  } catch {
+    // What a tool throws may be made so that it can't be told: then its message has to do.
+  }
+  return `${tool.name} failed: ${thrownText(error)}`;
 }
 
 /** Finds the tool and checks the input; nothing has happened yet when it refuses. */
@@ -86,21 +93,19 @@ async function execute(
   { tool, input }: Ready,
   ids: { toolUseId: string; requestId: string },
 ): Promise<ToolAnswer> {
-  const timeoutMs = tool.timeoutMs ?? run.options.limits.toolTimeoutMs;
+  const timeoutMs = timerMs(tool.timeoutMs ?? run.options.limits.toolTimeoutMs);
   const limit = linkAbort(run.signal);
   const timer = setTimeout(() => limit.abort(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs);
   const context = { signal: limit.signal, ...ids };
   try {
     run.signal.throwIfAborted();
-    return await untilAborted((async () => tool.execute(input, context))(), limit.signal);
+    const answered = await untilAborted((async () => tool.execute(input, context))(), limit.signal);
+    return readAnswer(tool, answered);
   } catch (error) {
     run.signal.throwIfAborted();
     if (!limit.signal.aborted) return { content: errorText(tool, error, input), isError: true };
-    const doubt = tool.readOnly ? '' : ' Check what it did before you repeat it.';
-    return {
-      content: `${tool.name} timed out after ${timeoutMs} ms and was stopped.${doubt}`,
-      isError: true,
-    };
+    const content = `${tool.name} timed out after ${timeoutMs} ms and was stopped.${doubtOf(tool)}`;
+    return { content, isError: true };
   } finally {
     clearTimeout(timer);
     limit.release();

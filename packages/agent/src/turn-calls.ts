@@ -85,8 +85,7 @@ async function runEnder(run: Run, turn: Turn, call: ToolCall): Promise<AttemptEn
 
 /**
  * Answers the calls of a turn that have no result yet: calls that may end the attempt beyond the first are refused,
- * ordinary ones run in their order, read-only neighbours in parallel (an end that one of them answers is not heeded),
- * and the first that may end it runs alone after all others. Returns how the attempt ends, if it does: that call's
+ * ordinary ones run in their order, read-only neighbours in parallel, and the first that may end it runs alone after all others. Returns how the attempt ends, if it does: that call's
  * result is left to the next attempt. Rejects when the run is aborted or the journal is lost.
  */
 export async function runCalls(run: Run, turn: Turn): Promise<AttemptEnd | undefined> {

@@ -147,7 +147,7 @@ export {
 } from './task-states.ts';
 export { boundedText, cutUtf8, isBlank, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
 export { type Speech, toProblem, toToolError } from './told-error.ts';
-export type { AttemptEnd, Tool, ToolAnswer, ToolContext, WholeOutput } from './tool.ts';
+export { AttemptEnd, type Tool, ToolAnswer, type ToolContext, WholeOutput } from './tool.ts';
 export {
   AskUserInput,
   BOARD_VIEWS,
