@@ -24,6 +24,7 @@ const SETTINGS: Settings = {
   retryDelayMs: 1000,
   sweepIntervalMs: 500,
   staleMs: 30_000,
+  redisSilenceMs: 10_000,
   concurrency: IN_FLIGHT,
   models: { lead: 'none', worker: 'none' },
   workspaceRoots: [],

@@ -5,9 +5,11 @@ import {
   composeCore,
   createEventHub,
   createService,
+  EVENTS_BLOCK_MS,
   readPriceFile,
   resolveCommandsMode,
   settingsFrom,
+  watchConnections,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
@@ -51,10 +53,15 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   const core = composeCore({ redis, queueConnection, settings, log });
   const hub = createEventHub(reader, core.boards, log);
+  const watch = watchConnections({ silenceMs: settings.redisSilenceMs, log });
+  watch.add('commands', redis);
+  watch.add('queues', queueConnection);
+  watch.add('events', reader, EVENTS_BLOCK_MS);
   return {
-    service: createService({ boards: core.boards, redis, hub, settings, artifacts: core.artifacts }),
+    service: createService({ boards: core.boards, redis, hub, settings, artifacts: core.artifacts, watch }),
     queues: allQueues(core.queues),
     async close() {
+      watch.close();
       hub.close();
       await core.close();
       queueConnection.disconnect();
