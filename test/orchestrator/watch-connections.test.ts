@@ -45,7 +45,7 @@ describe('a connection whose peer is gone without a word', () => {
     const { watch, lines } = openWatch();
     watch.add('one', redis);
     wire.freeze('pass');
-    expect(await redis.echo('carried over')).toBe('carried over');
+    expect(await redis.eval('return ARGV[1]', 0, 'carried over')).toBe('carried over');
     await expect.poll(() => lines, SOON).toEqual([LOST, FOUND]);
     expect(watch.trouble()).toBeUndefined();
     expect(wire.opened).toBe(2);
