@@ -81,7 +81,7 @@ export function settingsFrom(
     parkMs: environment.CREWBOARD_PARK_MS,
     coalesceMs: environment.CREWBOARD_LEAD_COALESCE_MS,
     retryDelayMs: 1000,
-    sweepIntervalMs: Math.min(SWEEP_INTERVAL_MS, leaseMs / 4),
+    sweepIntervalMs: Math.min(SWEEP_INTERVAL_MS, leaseMs / 8),
     staleMs: Math.max(leaseMs, 2000),
     redisSilenceMs: environment.CREWBOARD_REDIS_SILENCE_MS,
     concurrency: environment.CREWBOARD_CONCURRENCY,
