@@ -9,9 +9,9 @@ import { benchJob } from './support.ts';
 export const IN_FLIGHT = 64;
 const ADD_AT_ONCE = 1000;
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-const SETTINGS: Settings = {
+export const SETTINGS: Settings = {
   prefix: '{bench}',
   leaseMs: 30_000,
   externalLeaseMs: 900_000,
@@ -34,7 +34,7 @@ const SETTINGS: Settings = {
   providers: {},
 };
 
-const connect = (url: string) => new Redis(url, { maxRetriesPerRequest: null });
+export const connect = (url: string) => new Redis(url, { maxRetriesPerRequest: null });
 
 /** Claims and submits at once, as a sub-agent with nothing to do would. */
 async function noOp(boards: Boards, jobId: string, taskId: string, attempt: number): Promise<void> {
