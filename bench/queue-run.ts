@@ -8,6 +8,8 @@ import { benchJob } from './support.ts';
 /** Tasks that each side has in hand at once. */
 export const IN_FLIGHT = 64;
 const ADD_AT_ONCE = 1000;
+/** Tasks of our job in the queue or in hand: more than the worker has places for, so that the queue never runs dry. */
+const MAX_PARALLEL = 512;
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -72,7 +74,7 @@ export async function boardRun(url: string, tasks: readonly NewTask[]): Promise<
   );
   await worker.waitUntilReady();
   const begun = performance.now();
-  const jobId = await benchJob(core.boards, tasks, IN_FLIGHT);
+  const jobId = await benchJob(core.boards, tasks, MAX_PARALLEL);
   let seconds = 0;
   for await (const _ of until(async () => (await core.boards.job(jobId)).endedAt > 0)) {
     seconds = (performance.now() - begun) / 1000;

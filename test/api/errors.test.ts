@@ -44,6 +44,29 @@ test.each([
   });
 });
 
+test.each([
+  ['9007199254740993'],
+  ['-9007199254740993'],
+  ['123456789012345678901234567890'],
+  ['1e400'],
+  ['-1e309'],
+])('a body with a number that would be changed is invalid_argument and names it: %s', async (number) => {
+  await using app = await openApp();
+  const answer = await post(app.url, `{"tasks":[{"title":"A","input":{"n":[0.5,${number}]}}]}`);
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({
+    code: 'invalid_argument',
+    detail: expect.stringContaining(number),
+  });
+});
+
+test('numbers that a double holds are taken, and digits in texts are no numbers', async () => {
+  await using app = await openApp();
+  const input =
+    '[9007199254740992,1e21,0.1,-0.30000000000000004,1E+2,"\\"9007199254740993","9007199254740993"]';
+  expect((await post(app.url, `{"tasks":[{"title":"A","input":${input}}]}`)).status).toBe(202);
+});
+
 test.each([['text/plain'], ['application/x-www-form-urlencoded'], ['application/xml']])(
   'a body of type %s is unsupported_media_type',
   async (type) => {

@@ -204,6 +204,20 @@ describe('an edit that changes nothing', () => {
     expect((await at.patch('b', { version: 3, model: 'm' })).body).toMatchObject({ model: 'm' });
     expect((await at.patch('b', { version: 4, model: null })).body).not.toHaveProperty('model');
   });
+
+  it('null takes instructions, limits and an outputSchema away, and with it the policy that followed from it', async () => {
+    await using at = await open();
+    const set = { instructions: 'Do it', limits: { maxTurns: 3 }, outputSchema: { type: 'object' } };
+    expect((await at.patch('b', { version: 1, ...set })).body).toMatchObject({ ...set, policy: 'checked' });
+    const taken = await at.patch('b', { version: 2, instructions: null, limits: null, outputSchema: null });
+    expect(taken.body).toMatchObject({ version: 3, policy: 'none' });
+    for (const name of Object.keys(set)) expect(taken.body).not.toHaveProperty(name);
+    const [event] = (await at.app.board.boards.taskEvents(at.jobId, at.id('b'), 100)).slice(-1);
+    expect(event).toMatchObject({
+      type: 'task.edited',
+      data: { fields: expect.arrayContaining(Object.keys(set)) },
+    });
+  });
 });
 
 describe('a refusal of a single change', () => {

@@ -58,8 +58,11 @@ export function boardFixtureOn(
         await boards.stage(spec.id, { tasks, by: ANN, maxAttempts: spec.limits.maxAttempts, fill });
       if (options.flip !== false) await boards.flip(spec.id, ANN, fill);
       const ids: Record<string, string> = {};
-      const page = await boards.page(spec.id, { after: 0, limit: 100 });
-      for (const task of page.tasks) ids[task.key ?? task.title] = task.id;
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        const page = await boards.page(spec.id, { after, limit: 1000 });
+        for (const task of page.tasks) ids[task.key ?? task.title] = task.id;
+        after = page.nextAfter;
+      }
       return { jobId: spec.id, ids };
     },
     async claim(jobId, taskId, id = 'worker-1', leaseMs = 30_000) {

@@ -1,5 +1,6 @@
-import { CrewboardError, PROTO_REFUSED } from '@crewboard/contracts';
+import { CrewboardError, PROTO_REFUSED, shownLine } from '@crewboard/contracts';
 import type { FastifyInstance } from 'fastify';
+import { lostNumber } from './exact-numbers.ts';
 
 /** Lists and objects stand in each other at most this deep: what reads them by recursion must not run out of stack. */
 const MAX_DEPTH = 200;
@@ -36,9 +37,17 @@ function isJson(text: string): boolean {
   }
 }
 
+function inexact(number: string): CrewboardError {
+  return new CrewboardError(
+    'invalid_argument',
+    `The body is not taken: the number ${shownLine(number, 100)} can't be kept exactly. Send it as a text.`,
+  );
+}
+
 /**
  * Makes JSON the only body that `app` reads. An empty body is an absent one, whatever its content type; one
- * that is not UTF-8 or not JSON, that is nested too deep or carries `__proto__`, is `invalid_argument`.
+ * that is not UTF-8 or not JSON, that is nested too deep, carries `__proto__` or a number that would be changed, is
+ * `invalid_argument`.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   // A member "constructor" is data like any other: no object is ever merged into another by its members.
@@ -55,6 +64,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
       if (isTooDeep(body)) return refuse(`it is nested deeper than ${MAX_DEPTH} levels`);
       const text = utf8.decode(body);
       parseJson(request, text, (error, value) => {
+        const lost = error ? undefined : lostNumber(body);
+        if (lost !== undefined) return done(inexact(lost));
         if (!error) return done(null, value);
         if (!isJson(text)) return refuse(error);
         done(new CrewboardError('invalid_argument', `The body is not taken: ${PROTO_REFUSED}.`));

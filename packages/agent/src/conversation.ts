@@ -109,6 +109,12 @@ export function readConversation(
   return { ...compacted({ opening, turns }, compactions), compactions };
 }
 
+/** The calls of a journal's last turn that no result answers yet, in their order. */
+export function openCalls(entries: readonly JournalEntry[]): ToolCall[] {
+  const last = readConversation(entries).turns.at(-1);
+  return last === undefined ? [] : last.calls.filter(({ id }) => !last.results.has(id));
+}
+
 /** Leaves out what the last compaction stands for; texts that came after all that it left out are kept. */
 function compacted({ opening, turns }: Spoken, { done }: CompactionLog): Spoken {
   const last = done.at(-1);

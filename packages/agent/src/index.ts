@@ -3,6 +3,7 @@ export { createModelCall, type ModelCallOptions } from './anthropic.ts';
 export type { CallBudget, Grant, GrantedCall } from './call-budget.ts';
 export { nanoUsdOf, type WorstPrice, worstPriceOf } from './call-price.ts';
 export type { CallSpent } from './call-spent.ts';
+export { openCalls } from './conversation.ts';
 export { cleanText } from './intake.ts';
 export { untilAborted } from './linked-abort.ts';
 export { runAgent } from './loop.ts';

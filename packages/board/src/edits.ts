@@ -42,7 +42,7 @@ function editedHead(task: Task, patch: TaskChanges): string {
     labels: patch.labels ?? task.labels,
     acceptance: patch.acceptance ?? task.acceptance,
     model: after(patch.model, task.model),
-    limits: patch.limits ?? task.limits,
+    limits: after(patch.limits, task.limits),
     parent: patch.parent === undefined ? task.parent : undefined,
     replaces: patch.replaces === undefined ? task.replaces : undefined,
     command: patch.command ?? task.command,
@@ -54,10 +54,10 @@ function editedHead(task: Task, patch: TaskChanges): string {
 function editedBody(task: Task, patch: TaskChanges): string {
   if (!has(patch, BODY_FIELDS)) return '';
   const body: Body = withoutAbsent({
-    instructions: patch.instructions ?? task.instructions,
+    instructions: after(patch.instructions, task.instructions),
     // null is an input like any other.
     input: patch.input === undefined ? task.input : patch.input,
-    outputSchema: patch.outputSchema ?? task.outputSchema,
+    outputSchema: after(patch.outputSchema, task.outputSchema),
   });
   return JSON.stringify(body);
 }
@@ -70,7 +70,7 @@ function editedPolicy(task: Task, patch: TaskChanges): Task['policy'] | undefine
   return defaultPolicy({
     title: task.title,
     acceptance: patch.acceptance ?? task.acceptance,
-    outputSchema: patch.outputSchema ?? task.outputSchema,
+    outputSchema: after(patch.outputSchema, task.outputSchema),
   });
 }
 
@@ -80,7 +80,7 @@ function changedFields(task: Task, patch: TaskChanges): string[] {
   const before: Record<string, unknown> = { ...task };
   return Object.entries(values)
     .filter(([name, value]) => {
-      const wanted = name === 'model' && value === null ? undefined : value;
+      const wanted = name !== 'input' && value === null ? undefined : value;
       return value !== undefined && !isDeepStrictEqual(wanted, before[name]);
     })
     .map(([name]) => name);

@@ -14,6 +14,23 @@ const Word = z.array(z.unknown()).transform((list) => String(list[0]));
 
 const ID_TRIES = 4;
 
+/**
+ * Lets `parent` and `replaces` name by ID what a later chunk brings: unlike dependencies they may lead there. Returns
+ * the tasks that are named so.
+ */
+function nameAhead(chunk: readonly PreparedTask[], later: ReadonlyMap<string, PreparedTask>): PreparedTask[] {
+  const named: PreparedTask[] = [];
+  for (const task of chunk) {
+    for (const field of ['parent', 'replaces'] as const) {
+      const target = later.get(task[field]);
+      if (target === undefined) continue;
+      task[field] = target.id;
+      named.push(target);
+    }
+  }
+  return named;
+}
+
 /** Gives a task that is not stored yet another ID. */
 function renameTask(task: PreparedTask, numbers: Map<string, number>): void {
   const number = numbers.get(task.id) ?? 0;
@@ -75,7 +92,7 @@ export function submitBoard(io: BoardIo) {
     },
 
     /**
-     * Fills an accepting board with any number of tasks, in chunks whose dependencies always stand before them;
+     * Fills an accepting board with any number of tasks, in chunks whose dependencies always stand before them (parents and what is replaced may come later);
      * numbers are those of the input order. Only for a board that nobody sees yet.
      */
     async stage(
@@ -86,14 +103,19 @@ export function submitBoard(io: BoardIo) {
       const prepared = input.tasks.map((task) => prepareTask(task, input.by, input));
       const numbers = new Map(prepared.map((task, i) => [task.id, i + 1]));
       const ordered = orderBatch(prepared);
+      const later = new Map(ordered.filter(({ key }) => key !== '').map((task) => [task.key, task]));
+      const namedAhead = new Set<PreparedTask>();
       for (let from = 0; from < ordered.length; from += ADD_MOST) {
         const chunk = ordered.slice(from, from + ADD_MOST);
+        for (const { key } of chunk) later.delete(key);
+        for (const task of nameAhead(chunk, later)) namedAhead.add(task);
         let planned: Awaited<ReturnType<typeof runPlan>> = 'collision';
         for (let tries = 0; planned === 'collision' && tries < ID_TRIES; tries++) {
           signal?.throwIfAborted();
           planned = await runPlan(io, jobId, input, chunk, NO_CHANGES, (task) => numbers.get(task.id) ?? 0);
-          // References are keys, so a task may take another ID as long as nobody has seen it.
-          if (planned === 'collision') for (const task of chunk) renameTask(task, numbers);
+          // References are keys, so a task may take another ID as long as nobody has seen it or named it by that ID.
+          if (planned !== 'collision') break;
+          for (const task of chunk) if (!namedAhead.has(task)) renameTask(task, numbers);
         }
         if (typeof planned !== 'object') throw new Error('task IDs collide again and again');
       }

@@ -109,5 +109,8 @@ export const TaskChanges = NewTask.omit({ key: true }).partial().extend({
   parent: taskFields.parent.nullable(),
   replaces: taskFields.replaces.nullable(),
   model: taskFields.model.nullable(),
+  instructions: taskFields.instructions.nullable(),
+  outputSchema: taskFields.outputSchema.nullable(),
+  limits: taskFields.limits.nullable(),
 });
 export type TaskChanges = z.infer<typeof TaskChanges>;

@@ -5,6 +5,7 @@ import {
   type JobSpec,
   type NewTask,
   type PlanOp,
+  type TaskChanges,
 } from '@crewboard/contracts';
 import { fillPlaceholders } from './checks/placeholders.ts';
 import { noCommands } from './commands.ts';
@@ -64,12 +65,13 @@ const COMMAND_FIELDS = [
  */
 export function refuseUnfitCommandEdit(
   before: CommandFields,
-  patch: CommandFields,
+  patch: Pick<TaskChanges, keyof CommandFields>,
   path: string,
   rules: CommandRules,
 ): void {
   if (COMMAND_FIELDS.every((name) => patch[name] === undefined)) return;
-  const after = { ...before, ...patch };
+  const { outputSchema = before.outputSchema, ...others } = patch;
+  const after = { ...before, ...others, outputSchema: outputSchema ?? undefined };
   if (after.executor === 'command' || patch.command !== undefined) refuseUnfitCommand(after, path, rules);
 }
 

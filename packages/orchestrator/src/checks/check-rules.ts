@@ -15,15 +15,19 @@ import { runsCommands } from './task-checks.ts';
 /** What of a job decides how its tasks are checked. */
 type CheckedJob = Pick<JobSpec, 'workspace'>;
 
-/** The values of a task that its checks depend on; of an edit those that it changes. */
+/** The values of a task that its checks depend on. */
 type CheckedFields = { [Name in 'input' | 'outputSchema' | 'acceptance' | 'policy']?: NewTask[Name] };
+/** Of an edit those that it changes; null takes the value away. */
+type CheckedChanges = Omit<CheckedFields, 'outputSchema'> & {
+  outputSchema?: NewTask['outputSchema'] | null;
+};
 
 /** Refuses checks that could never be run; every call throws `invalid_argument` naming the path. */
 export interface CheckRules {
   /** Of many tasks, without keeping the process from its other work; each path is `tasks[<index>]`. */
   refuseUnfitTasks(tasks: readonly NewTask[], job: CheckedJob): Promise<void>;
   /** Of a task as it will be after an edit. */
-  refuseUnfitEdit(task: Task, patch: CheckedFields, path: string, job: CheckedJob): void;
+  refuseUnfitEdit(task: Task, patch: CheckedChanges, path: string, job: CheckedJob): void;
   /** An `outputSchema` of a job that is no schema, or without a lead to fulfil it. */
   refuseUnfitJob(job: { goal?: string | undefined; outputSchema?: JsonSchema | undefined }): void;
 }
@@ -31,10 +35,11 @@ export interface CheckRules {
 /** Work on many tasks gives way to others after so long. */
 const SLICE_MS = 20;
 
-function edited(task: Task, patch: CheckedFields): CheckedFields {
+function edited(task: CheckedFields, patch: CheckedChanges): CheckedFields {
+  const { outputSchema } = patch;
   return {
     input: patch.input ?? task.input,
-    outputSchema: patch.outputSchema ?? task.outputSchema,
+    outputSchema: outputSchema === undefined ? task.outputSchema : (outputSchema ?? undefined),
     acceptance: patch.acceptance ?? task.acceptance,
     policy: patch.policy,
   };
@@ -63,7 +68,7 @@ export function createCheckRules(commands: CommandsMode, schemas = createSchemaC
   };
 }
 
-function isAboutChecks({ input, outputSchema, acceptance, policy }: CheckedFields): boolean {
+function isAboutChecks({ input, outputSchema, acceptance, policy }: CheckedChanges): boolean {
   return [input, outputSchema, acceptance, policy].some((value) => value !== undefined);
 }
 
@@ -81,14 +86,14 @@ export function leadCheckRules(
   return async (ops) => {
     for (const [i, op] of ops.entries()) {
       if ((op.op !== 'add' && op.op !== 'edit') || !isAboutChecks(op)) continue;
-      if (runsCommands(op) && !spec.tools.includes('run_command')) {
+      if (runsCommands(edited({}, op)) && !spec.tools.includes('run_command')) {
         throw new CrewboardError(
           'forbidden',
           `ops[${i}] plans a check that runs a command, and the tools of this job do not include run_command. Nothing was changed. Check by a schema, or state it as text.`,
         );
       }
       const [before] = op.op === 'edit' ? await boards.readTasks(spec.id, [op.taskId], true) : [];
-      refuseUnfitChecks(before === undefined ? op : edited(before, op), `ops[${i}]`, place);
+      refuseUnfitChecks(edited(before ?? {}, op), `ops[${i}]`, place);
     }
   };
 }

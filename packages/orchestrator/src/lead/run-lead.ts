@@ -1,3 +1,4 @@
+import { openCalls } from '@crewboard/agent';
 import type { Boards, Hold } from '@crewboard/board';
 import { unfinishedWork } from '@crewboard/checklist';
 import type { Actor, JournalEntry } from '@crewboard/contracts';
@@ -12,25 +13,12 @@ import { pricesOf } from '../prices.ts';
 import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
-import { inboxText, isEmptyInbox, readInbox } from './inbox.ts';
+import { isEmptyInbox, readInbox } from './inbox.ts';
 import { leadTools } from './lead-tools.ts';
 import { openTaskLines } from './open-tasks.ts';
 import { decisionText } from './people-tools.ts';
 import { LEAD_SYSTEM, leadOpening, newsMessage } from './prompt.ts';
 import { waitForNews } from './stall.ts';
-
-/** The names of the last reply's calls that no result answers yet. */
-function unanswered(entries: readonly JournalEntry[]): string[] {
-  const last = entries.findLastIndex((entry) => entry.kind === 'reply');
-  const reply = entries[last];
-  if (reply?.kind !== 'reply') return [];
-  const answered = new Set<unknown>(
-    entries.slice(last).flatMap((entry) => (entry.kind === 'tool.result' ? [entry.toolUseId] : [])),
-  );
-  return reply.content
-    .filter(({ type, id }) => type === 'tool_use' && !answered.has(id))
-    .map(({ name }) => String(name));
-}
 
 /** What the lead is told when it goes on: what it waited for answers its call, or the news stands in a message. */
 async function newsFor(
@@ -42,12 +30,12 @@ async function newsFor(
 ) {
   if (entries.length === 0) return {};
   const [last] = await boards.attempts(hold.jobId, hold.taskId, attempt - 1, 1);
-  const open = last?.outcome === 'parked' ? unanswered(entries) : [];
+  const open = last?.outcome === 'parked' ? openCalls(entries).map(({ name }) => name) : [];
   if (open.includes('submit_plan')) return { endedCallAnswer: await decisionText(boards, hold.jobId) };
   const inbox = await readInbox(boards, hold.jobId, hold.taskId);
   if (open.length > 0) return { endedCallAnswer: deliveries.carry(inbox) };
   if (isEmptyInbox(inbox)) return {};
-  return { continuation: [deliveries.carry(inbox, newsMessage(inboxText(inbox)))] };
+  return { continuation: [deliveries.carry(inbox, newsMessage(inbox))] };
 }
 
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */

@@ -16,6 +16,8 @@ local function resolve(B, names, reference)
       id = held and held:sub(1, 10)
     end
   end
+  -- Whoever fills a board has checked the job as a whole, and names by ID what a later chunk of it brings.
+  if not id and B[FILL] ~= '' and #reference == 10 and reference:find('^t_[0-9a-z]+$') then return reference end
   if not id then return nil, 'unknown_dependency' end
   if id == B[LEAD] then return nil, 'names_lead' end
   return id
