@@ -1,6 +1,6 @@
 import type { Boards } from '@crewboard/board';
 import { type NewTask, newSecret } from '@crewboard/contracts';
-import { composeCore, type Settings } from '@crewboard/orchestrator';
+import { composeCore, REDIS_OPTIONS, type Settings } from '@crewboard/orchestrator';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { benchJob } from './support.ts';
@@ -36,7 +36,7 @@ export const SETTINGS: Settings = {
   providers: {},
 };
 
-export const connect = (url: string) => new Redis(url, { maxRetriesPerRequest: null });
+export const connect = (url: string) => new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
 
 /** Claims and submits at once, as a sub-agent with nothing to do would. */
 async function noOp(boards: Boards, jobId: string, taskId: string, attempt: number): Promise<void> {

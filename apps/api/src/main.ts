@@ -6,6 +6,7 @@ import {
   createEventHub,
   createService,
   EVENTS_BLOCK_MS,
+  REDIS_OPTIONS,
   readPriceFile,
   resolveCommandsMode,
   settingsFrom,
@@ -34,7 +35,7 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   // The API runs none itself, so what was asked for is the workers' to keep.
   const commands = config.CREWBOARD_COMMANDS ?? (await resolveCommandsMode(undefined));
   const connect = (options: object) => {
-    const redis = new Redis(url, options);
+    const redis = new Redis(url, { ...REDIS_OPTIONS, ...options });
     redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
     return redis;
   };

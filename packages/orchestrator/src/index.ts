@@ -15,6 +15,7 @@ export { followPauses } from './pause-channel.ts';
 export { readPriceFile } from './prices.ts';
 export { createGovernor, type Governor } from './provider/governor.ts';
 export { allQueues, type Queues } from './queues.ts';
+export { REDIS_OPTIONS } from './redis-options.ts';
 export { modelCalls } from './run-agent-for.ts';
 export type {
   ArtifactCalls,
