@@ -85,7 +85,7 @@ export function messages(io: BoardIo) {
     /**
      * Shows a holder outside messages that wait, with the answer of a heartbeat; answers those that it is shown now.
      * Those that an earlier answer has shown are delivered hereby, unless `requestId` is that of the same heartbeat:
-     * then they are shown again. Without `ids`: any other call of the holder, which proves the same. Errors: those of
+     * then they are shown again. Without `ids` it stands for another call of the holder, which proves the same. Errors: those of
      * its token.
      */
     async showMessages(hold: Hold, requestId: string, ids: readonly MessageId[]): Promise<MessageId[]> {
