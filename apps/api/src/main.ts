@@ -53,13 +53,14 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const reader = connect({ maxRetriesPerRequest: null });
   const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   const core = composeCore({ redis, queueConnection, settings, log });
-  const hub = createEventHub(reader, core.boards, log);
+  const { boards, artifacts, deleteJob } = core;
+  const hub = createEventHub(reader, boards, log);
   const watch = watchConnections({ silenceMs: settings.redisSilenceMs, log });
   watch.add('commands', redis);
   watch.add('queues', queueConnection);
   watch.add('events', reader, EVENTS_BLOCK_MS);
   return {
-    service: createService({ boards: core.boards, redis, hub, settings, artifacts: core.artifacts, watch }),
+    service: createService({ boards, redis, hub, settings, artifacts, deleteJob, watch }),
     queues: allQueues(core.queues),
     async close() {
       watch.close();
