@@ -83,6 +83,7 @@ export {
 } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
+export { editDistance } from './near-name.ts';
 export {
   AcceptanceItem,
   Check,
