@@ -216,7 +216,18 @@ describe('a transcript', () => {
       expect([saved.code, saved.terminal.out()]).toEqual([0, '']);
       const recording = Recording.parse(JSON.parse(await readFile(file, 'utf8')));
       expect(recording).toEqual(recordConversation(TASK, journal));
-      expect((await run(TASK, '--record', file)).code).not.toBe(0);
+      const refused = [
+        [file, 'is there already and is not written over: name a new file'],
+        [folder.path, 'is there already'],
+        [join(folder.path, 'none', 'failure.json'), `the folder ${join(folder.path, 'none')} is not there`],
+        [join(file, 'failure.json'), `${file} is no folder`],
+        [join(folder.path, 'x'.repeat(300)), 'is too long'],
+      ] as const;
+      for (const [path, says] of refused) {
+        const { code, terminal } = await run(TASK, '--record', path);
+        expect([code, terminal.messages]).toEqual([2, [expect.stringContaining(says)]]);
+        expect(terminal.messages.join()).not.toMatch(/EEXIST|ENOENT|ENOTDIR|ENAMETOOLONG/);
+      }
       asked.length = 0;
       const ofLead = await run('--record', join(folder.path, 'lead.json'));
       expect([ofLead.code, new Set(asked)]).toEqual([0, new Set([`/v1/jobs/${jobId}/transcript`])]);
