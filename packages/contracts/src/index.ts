@@ -163,9 +163,11 @@ export {
   WriteFileInput,
 } from './tool-inputs.ts';
 export {
+  BOOKKEEPING_TOOLS,
   COMPACTION_ASKED_NOTE,
   COMPACTION_DONE_NOTE,
   Recording,
+  type RecordOptions,
   recordConversation,
   redactEntry,
   TranscriptPage,
