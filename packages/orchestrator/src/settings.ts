@@ -107,6 +107,8 @@ export function noModel(what: string): CrewboardError {
   return new CrewboardError(
     'unavailable',
     `no model is set up, and ${what} needs one. Nothing was changed. Set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL, or start with \`crewboard up\`, which offers a simulated model.`,
+    // Nothing that the caller sends, or waits for, sets one up.
+    { retry: 'never' },
   );
 }
 
