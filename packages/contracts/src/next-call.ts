@@ -87,7 +87,7 @@ export function toolCall(next: NextCall, tool: string, example?: unknown): strin
     case 'again': {
       const shown = shownExample(example);
       if (shown !== '') return words(tool, shown, next.with && `with ${next.with}`);
-      return `${tool} again${next.with === undefined ? '' : `, with ${next.with}`}`;
+      return next.with === undefined ? tool : `${tool} again, with ${next.with}`;
     }
     case 'look':
     case 'read_task':
