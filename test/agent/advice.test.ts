@@ -163,6 +163,17 @@ describe('the next call that a refusal advises', () => {
     expect(JSON.parse(text).next).toBe('w again, with another m');
   });
 
+  it('is what the tool itself wrote, where the run has that tool', async () => {
+    const fails = recordingTool([], {
+      name: 'read_file',
+      answer: () =>
+        Promise.reject(new CrewboardError('not_found', 'no', { next: 'list_files {"glob":"*"}' })),
+    });
+    const listFiles = recordingTool([], { name: 'list_files' });
+    expect((await refusalOf('read_file', {}, [fails, listFiles])).next).toBe('list_files {"glob":"*"}');
+    expect(await refusalOf('read_file', {}, [fails])).not.toHaveProperty('next');
+  });
+
   it('names of the calls that plan mode allows those that the run has', async () => {
     await using api = await startScriptedApi([
       reply([toolUse('change', {}, 'c')]),

@@ -54,3 +54,13 @@ export function adviceFor(run: Run, refused: Refused, next: NextCall, mended: Me
   const [name = ''] = said?.split(' ', 1) ?? [];
   return run.tools.has(name) ? said : onceMore(refused, mended);
 }
+
+/** A call as tools write one themselves: `list_files {"glob":"docs/*"}`. */
+const WRITTEN_CALL = /^([\w-]+) \{/;
+
+/** The error without the call that its tool advises, where that is one of a tool which this run does not have. */
+export function withOwnNext(run: Run, error: CrewboardError): CrewboardError {
+  const { next } = error.extras;
+  const name = typeof next === 'string' ? WRITTEN_CALL.exec(next)?.[1] : undefined;
+  return name === undefined || run.tools.has(name) ? error : error.with({ next: undefined });
+}

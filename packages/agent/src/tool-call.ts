@@ -5,7 +5,7 @@ import {
   type ToolAnswer,
   toToolError,
 } from '@crewboard/contracts';
-import { adviceFor } from './advice.ts';
+import { adviceFor, withOwnNext } from './advice.ts';
 import type { ToolCall, Turn } from './conversation.ts';
 import { exampleOf } from './example.ts';
 import { type Keep, takeIn, takeInWhole } from './intake.ts';
@@ -39,7 +39,8 @@ function notInPlanMode(run: Run, tool: Tool, allows: readonly string[]): Crewboa
 }
 
 /** An error as the model is told it, with calls of its own tools. */
-function told(run: Run, tool: Tool, error: CrewboardError, given: unknown): string {
+function told(run: Run, tool: Tool, refusal: CrewboardError, given: unknown): string {
+  const error = withOwnNext(run, refusal);
   return toToolError(error, {
     say: (next, example, change) => adviceFor(run, { tool, error, given }, next, { example, change }),
     refused: { schema: tool.inputSchema, given },
