@@ -63,8 +63,7 @@ function wholeExample({ code, extras }: CrewboardError, { example, refused }: Sp
     const { path, fits } = extras;
     const mended = refused && mendedCall(refused.schema, refused.given, { path, fits, valid });
     candidates.unshift(mended, valid);
-    // Half a call is still better than none where no schema is known.
-    if (refused !== undefined) candidates.push(example);
+    candidates.push(example);
   }
   return candidates.find((candidate) => isTaken(candidate, refused));
 }
