@@ -2,9 +2,10 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Boards, openBoards } from '@crewboard/board';
+import type { Boards } from '@crewboard/board';
 import { type Client, createClient } from '@crewboard/client';
 import type { BoardEvent, Job } from '@crewboard/contracts';
+import { boardsOf } from './boards-of.ts';
 import { type Answer, type HeldModel, startHeldModel } from './held-model.ts';
 import { openTestRedis, type TestRedis } from './redis.ts';
 import { openRedisWire, type RedisWire } from './redis-wire.ts';
@@ -126,7 +127,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
       url,
       api,
       client,
-      boards: openBoards(store.redis, store.prefix),
+      boards: boardsOf({ store, dataDir: join(folder, 'data') }),
       store,
       dataDir: join(folder, 'data'),
       model,

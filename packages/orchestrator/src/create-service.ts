@@ -12,6 +12,7 @@ import {
   type TaskListQuery,
 } from '@crewboard/contracts';
 import type { ArtifactStore } from '@crewboard/tools';
+import type { DeleteJob } from './archive/delete-job.ts';
 import { artifactService } from './artifacts/artifact-service.ts';
 import { cancelPublisher } from './cancel-channel.ts';
 import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
@@ -19,6 +20,7 @@ import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { createdByKey } from './created.ts';
 import { numberCursor } from './cursor.ts';
+import { deletionService } from './deletion-service.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
@@ -46,6 +48,7 @@ export interface ServiceDependencies {
   hub: EventHub;
   settings: Settings;
   artifacts: ArtifactStore;
+  deleteJob: DeleteJob;
 }
 
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
@@ -213,7 +216,7 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
-  const { boards, redis, settings, artifacts } = dependencies;
+  const { boards, redis, settings, artifacts, deleteJob } = dependencies;
   const isServed = servedProviders(redis, settings.prefix);
   const checkRules = createCheckRules(settings.commands);
   const views = jobViews(boards, isServed);
@@ -223,6 +226,7 @@ export function createService(dependencies: ServiceDependencies): Service {
     ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
     ...artifactService({ boards, artifacts }),
+    ...deletionService({ boards, deleteJob }),
     ...claimService(holders),
     ...holderService(holders),
     ...steerService({ boards, settings, view: views.view }),

@@ -39,10 +39,13 @@ export interface Settings {
   providers: Partial<Record<Provider, ProviderAccess>>;
   /** Prices that stand before the published ones. */
   prices: PriceFile;
+  /** How long an ended job stays in Redis. */
+  retentionMs: number;
 }
 
 const ANTHROPIC_URL = 'https://api.anthropic.com';
 const SWEEP_INTERVAL_MS = 500;
+const DAY_MS = 86_400_000;
 
 /**
  * Settings of a process from its parsed environment and price file; relative folders are taken from `cwd`. `commands` is how it runs
@@ -88,6 +91,7 @@ export function settingsFrom(
     commands,
     providers,
     prices,
+    retentionMs: Math.round(environment.CREWBOARD_RETENTION_DAYS * DAY_MS),
   };
 }
 

@@ -15,6 +15,7 @@ local function cancel_task(B, id, T, reason, by)
   recode(B, id, T, T[CODE] == PROPOSAL and REJECTED or CANCELLED)
   save_task(id, T)
   local event = emit('task.cancelled', id, T, by, cjson.encode({ reason = reason }))
+  hand_on_journal(id, T)
   if T[NUMBER] > 0 then settle(B, id, T[CODE]) end
   pass_messages(B, id, T)
   return event
