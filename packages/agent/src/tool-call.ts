@@ -3,9 +3,9 @@ import {
   CrewboardError,
   type Tool,
   type ToolAnswer,
-  toolCall,
   toToolError,
 } from '@crewboard/contracts';
+import { adviceFor, withOwnNext } from './advice.ts';
 import type { ToolCall, Turn } from './conversation.ts';
 import { exampleOf } from './example.ts';
 import { type Keep, takeIn, takeInWhole } from './intake.ts';
@@ -32,7 +32,8 @@ interface Ready {
 }
 type Prepared = Ready | { ready: false; error: string };
 
-function notInPlanMode(tool: Tool, allowed: readonly string[]): CrewboardError {
+function notInPlanMode(run: Run, tool: Tool, allows: readonly string[]): CrewboardError {
+  const allowed = allows.filter((name) => run.tools.has(name));
   return new CrewboardError(
     'plan_mode',
     `${tool.name} is not allowed before a person has approved the plan`,
@@ -41,19 +42,18 @@ function notInPlanMode(tool: Tool, allowed: readonly string[]): CrewboardError {
 }
 
 /** An error as the model is told it, with calls of its own tools. */
-function told(tool: Tool, error: CrewboardError, given: unknown): string {
+function told(run: Run, tool: Tool, refusal: CrewboardError, given: unknown): string {
+  const error = withOwnNext(run, refusal);
   return toToolError(error, {
-    // A tool that only reads can be called like its example without harm.
-    say: (next, example) =>
-      toolCall(next.call === 'look' && tool.readOnly ? { call: 'again' } : next, tool.name, example),
+    say: (next, example, change) => adviceFor(run, { tool, error, given }, next, { example, change }),
     refused: { schema: tool.inputSchema, given },
     example: exampleOf(jsonSchemaOf(tool)),
   });
 }
 
-function errorText(tool: Tool, error: unknown, given: unknown): string {
+function errorText(run: Run, tool: Tool, error: unknown, given: unknown): string {
   try {
-    if (error instanceof CrewboardError) return told(tool, error, given);
+    if (error instanceof CrewboardError) return told(run, tool, error, given);
   } catch {
     // What a tool throws may be made so that it can't be told: then its message has to do.
   }
@@ -72,15 +72,15 @@ function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   }
   const { planMode } = run.options;
   if (planMode !== undefined && !tool.readOnly && !planMode.allows.includes(tool.name)) {
-    return { ready: false, error: told(tool, notInPlanMode(tool, planMode.allows), call.input) };
+    return { ready: false, error: told(run, tool, notInPlanMode(run, tool, planMode.allows), call.input) };
   }
   try {
     const parsed = parseToolInput(tool, call.input);
-    if (!parsed.ok) return { ready: false, error: told(tool, parsed.error, call.input) };
+    if (!parsed.ok) return { ready: false, error: told(run, tool, parsed.error, parsed.given) };
     return { ready: true, tool, input: parsed.input };
   } catch (error) {
     // A tool's own schema may throw; that is the call's failure, not the attempt's.
-    return { ready: false, error: errorText(tool, error, call.input) };
+    return { ready: false, error: errorText(run, tool, error, call.input) };
   }
 }
 
@@ -103,7 +103,7 @@ async function execute(
     return readAnswer(tool, answered);
   } catch (error) {
     run.signal.throwIfAborted();
-    if (!limit.signal.aborted) return { content: errorText(tool, error, input), isError: true };
+    if (!limit.signal.aborted) return { content: errorText(run, tool, error, input), isError: true };
     const content = `${tool.name} timed out after ${timeoutMs} ms and was stopped.${doubtOf(tool)}`;
     return { content, isError: true };
   } finally {

@@ -95,6 +95,7 @@ export {
 } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
+export { editDistance } from './near-name.ts';
 export {
   AcceptanceItem,
   Check,
@@ -174,9 +175,11 @@ export {
   WriteFileInput,
 } from './tool-inputs.ts';
 export {
+  BOOKKEEPING_TOOLS,
   COMPACTION_ASKED_NOTE,
   COMPACTION_DONE_NOTE,
   Recording,
+  type RecordOptions,
   recordConversation,
   redactEntry,
   TranscriptPage,
