@@ -1,3 +1,4 @@
+import { SubmitBody } from '@crewboard/contracts';
 import { expect, it } from 'vitest';
 import { openRealApp } from './open-real-app.ts';
 
@@ -225,7 +226,7 @@ it('a holder that meets the same error three times is still advised', async () =
   });
 });
 
-it('missing evidence keeps what was given, and its example goes through', async () => {
+it('missing evidence keeps what was given; its example goes through once it says what shows it, not as it stands', async () => {
   await using app = await openRealApp();
   const acceptance = ['a', 'b', 'c'].map((id) => ({ id, text: id }));
   const { jobId, ids } = await app.board.job([
@@ -252,10 +253,17 @@ it('missing evidence keeps what was given, and its example goes through', async 
     expect(refused.detail).not.toContain('write_artifact');
     expect(refused.next).toMatch(/^GET /);
   }
-  expect(await submit(body.example)).toMatchObject({ status: 200, body: { status: 'completed' } });
+  const unsaid = await submit(body.example);
+  expect(unsaid).toMatchObject({ status: 422, body: { code: 'evidence_required' } });
+  const example = SubmitBody.parse(body.example);
+  const said = example.evidence?.map((item) => ({ ...item, text: 'the link check passes' }));
+  expect(await submit({ ...example, evidence: said })).toMatchObject({
+    status: 200,
+    body: { status: 'completed' },
+  });
 });
 
-it('the call after a wrong argument only reads, and its example is the own call, mended', async () => {
+it('the call after a wrong argument only reads, and its example is the own call where that was evident', async () => {
   await using at = await open();
   const { send } = at.app;
   const job = `/v1/jobs/${at.jobId}`;
@@ -286,9 +294,9 @@ it('the call after a wrong argument only reads, and its example is the own call,
   expect(examples.slice(0, 6)).toEqual([
     { tasks: [{ ...TASK, outputSchema: expect.objectContaining({ type: 'object' }) }] },
     { text: 'hi', target: expect.stringMatching(/^t_/) },
-    { version: 1 },
+    { version: 1_000_000 },
     { version: 1, title: 'y' },
-    { version: 1, limits: { maxParallel: 16 } },
+    { version: 1_000_000, limits: { maxParallel: 16 } },
     { taskId: at.a, owner: human },
   ]);
   expect((await send('POST', `/${at.jobId}/tasks`, examples[0])).status).toBe(201);

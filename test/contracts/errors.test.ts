@@ -1,11 +1,16 @@
 import {
+  AddTasksBody,
   BlockBody,
   BoardPlanInput,
+  CancelTaskBody,
   ClaimBody,
   CrewboardError,
+  EditBody,
   ERROR_STATUS,
   ErrorCode,
+  FailBody,
   httpCall,
+  JobBody,
   mendedCall,
   NewTask,
   NoteBody,
@@ -185,8 +190,14 @@ it('a wrong argument is answered with a call that only reads, in every language'
 });
 
 it.each<[string, unknown, object, unknown]>([
-  ['an item of a list', { ...CALL, artifacts: ['a', 5, 'b', 6] }, {}, { ...CALL, artifacts: ['a', 'b'] }],
-  ['an unknown field', { ...CALL, colour: 1 }, {}, CALL],
+  [
+    'a number for a text',
+    { ...CALL, artifacts: ['a', 5, 'b', 6] },
+    {},
+    { ...CALL, artifacts: ['a', '5', 'b', '6'] },
+  ],
+  ['an unknown field that may mean anything', { ...CALL, colour: 1 }, {}, undefined],
+  ['an unknown field beside the one that it was to be', { ...CALL, sumary: 's' }, {}, CALL],
   [
     'a missing field',
     { summary: 'mine' },
@@ -197,13 +208,74 @@ it.each<[string, unknown, object, unknown]>([
     'what only the board knows to be wrong',
     { ...CALL, output: 1 },
     { path: 'output', valid: { output: 2 } },
-    CALL,
+    undefined,
+  ],
+  [
+    'evidence that the board refused, and its lack would be refused, too',
+    {
+      ...CALL,
+      evidence: [
+        { kind: 'statement', text: 'a' },
+        { kind: 'statement', text: 'b' },
+      ],
+    },
+    { path: 'evidence[0].acceptanceId' },
+    { ...CALL, evidence: [{ kind: 'statement', text: 'b' }] },
   ],
   ['what fits at its place', { ...CALL, output: 1 }, { path: 'output', fits: 3 }, { ...CALL, output: 3 }],
   ['no object', 'nonsense', {}, undefined],
   ['a call that is too long to show', { ...CALL, output: 'x'.repeat(20_000), colour: 1 }, {}, undefined],
 ])('a refused call is mended by its own fields: %s', (_, given, mending, mended) => {
   expect(mendedCall(SubmitBody, given, mending)).toEqual(mended);
+});
+
+const SAMPLE = { sample: true };
+const task = (fields: object) => ({ tasks: [{ title: 'Deploy', ...fields }] });
+
+it.each<[string, z.ZodType, unknown, unknown]>([
+  ['what becomes of dependents', CancelTaskBody, { version: 1, dependents: 'keep' }, undefined],
+  [
+    'whether it may be tried again',
+    FailBody,
+    { claimToken: 't', reason: 'r', retryable: 'maybe' },
+    undefined,
+  ],
+  ['a condition', AddTasksBody, task({ dependsOn: [{ task: 'a', condition: 'success' }] }), undefined],
+  ['a task', ClaimBody, { owner: 'me', taskId: 't_4kx9m2a' }, undefined],
+  ['a field that can not be changed', EditBody, { version: 1, key: 'x' }, undefined],
+  ['an executor', AddTasksBody, task({ executor: 'person' }), undefined],
+  [
+    'a title that is too long',
+    AddTasksBody,
+    { tasks: [{ title: 'x'.repeat(201) }, { title: 'B' }] },
+    undefined,
+  ],
+  ['what a field of another name was', AddTasksBody, task({ after: ['a'] }), undefined],
+  [
+    'yes for true',
+    FailBody,
+    { claimToken: 't', reason: 'r', retryable: 'yes' },
+    { claimToken: 't', reason: 'r', retryable: true },
+  ],
+  ['a misspelt policy', AddTasksBody, task({ policy: 'aproved' }), task({ policy: 'approved' })],
+  ['a held job', JobBody, { goal: 'G', hold: 'yes' }, { goal: 'G', hold: true }],
+  [
+    'a plan to be approved',
+    JobBody,
+    { goal: 'G', plan: { approve: 'true' } },
+    { goal: 'G', plan: { approve: true } },
+  ],
+  [
+    'a misspelt condition',
+    AddTasksBody,
+    task({ dependsOn: [{ task: 'a', condition: 'complete' }] }),
+    task({ dependsOn: [{ task: 'a', condition: 'completed' }] }),
+  ],
+  ['one dependency for a list', AddTasksBody, task({ dependsOn: 'a' }), task({ dependsOn: ['a'] })],
+  ['a text for a number', AddTasksBody, task({ priority: '1' }), task({ priority: 1 })],
+])('a mended call never drops or chooses what only its caller knows: %s', (_, schema, given, mended) => {
+  expect(schema.safeParse(given).success).toBe(false);
+  expect(mendedCall(schema, given, { valid: SAMPLE })).toEqual(mended);
 });
 
 it('control, bidi and hidden characters of a detail are shown, line breaks of ours stay', () => {

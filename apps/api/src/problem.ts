@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { CrewboardError, httpCall, toProblem } from '@crewboard/contracts';
+import { ClaimBody, CrewboardError, httpCall, toProblem } from '@crewboard/contracts';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -20,6 +20,8 @@ function parameter({ params }: FastifyRequest, name: string): string | undefined
   return typeof value === 'string' ? value : undefined;
 }
 
+const Claimer = z.object({ owner: ClaimBody.shape.owner });
+
 /** Sends `error` in its wire form, `application/problem+json`; what it advises to call next becomes an HTTP call. */
 export function sendProblem(
   request: FastifyRequest,
@@ -32,6 +34,7 @@ export function sendProblem(
     path,
     jobId: parameter(request, 'id'),
     taskId: parameter(request, 'taskId'),
+    owner: Claimer.safeParse(request.body).data?.owner,
   };
   const { example, body: schema } = request.routeOptions.config;
   const problem = toProblem(error, {

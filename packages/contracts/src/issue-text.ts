@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { type Path, valueAt } from './json-path.ts';
 import { shownLine } from './shown-text.ts';
 
 type Issue = z.core.$ZodIssue;
-type Path = readonly PropertyKey[];
 
 /** What one issue of a failed parse means for the caller. */
 export interface Told {
@@ -30,12 +30,6 @@ export function pathText(path: Path): string {
   }
   return text;
 }
-
-const isContainer = (value: unknown): value is Record<PropertyKey, unknown> =>
-  typeof value === 'object' && value !== null;
-
-const valueAt = (root: unknown, path: Path): unknown =>
-  path.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), root);
 
 const NOUNS: Record<string, string> = {
   string: 'a string',

@@ -1,49 +1,16 @@
 import type { z } from 'zod';
+import { evidentValue } from './evident-value.ts';
 import { isFields } from './is-fields.ts';
+import { changedAt, type Path, partsOf, valueAt } from './json-path.ts';
 import { misspeltFields } from './misspelt-fields.ts';
+import { nearestName } from './near-name.ts';
 
-type Path = readonly PropertyKey[];
+type Issue = z.core.$ZodIssue;
 
 /** Longer examples help nobody: the shape is told by a short one. In characters of JSON. */
 const MENDED_MOST = 16_384;
-
-/** `tasks[0].title` as its parts. */
-function partsOf(path: string): Path {
-  const parts = path.match(/\[\d+\]|[^.[\]]+/g) ?? [];
-  return parts.map((part) => (part.startsWith('[') ? Number(part.slice(1, -1)) : part));
-}
-
-/** `value` with what `change` makes of the place at `path`; undefined takes the place away. */
-function changedAt(value: unknown, path: Path, change: (old: unknown) => unknown): unknown {
-  const [key, ...deeper] = path;
-  if (key === undefined) return change(value);
-  if (Array.isArray(value)) {
-    return value.flatMap((item: unknown, index) => {
-      const changed = index === key ? changedAt(item, deeper, change) : item;
-      return changed === undefined ? [] : [changed];
-    });
-  }
-  if (!isFields(value)) return value;
-  const old = Object.entries(value).find(([name]) => name === key)?.[1];
-  const changed = changedAt(old, deeper, change);
-  const rest = Object.entries(value).filter(([name]) => name !== key);
-  return Object.fromEntries(changed === undefined ? rest : [...rest, [String(key), changed]]);
-}
-
-/** `value` without the places at `paths`; those of one list from its end on, so that none moves another. */
-function without(value: unknown, paths: readonly Path[]): unknown {
-  const places = new Map(paths.map((path) => [JSON.stringify(path), path]));
-  const lastFirst = [...places.values()].sort((a, b) =>
-    b.join('.').localeCompare(a.join('.'), 'en', { numeric: true }),
-  );
-  return lastFirst.reduce<unknown>((left, path) => changedAt(left, path, () => undefined), value);
-}
-
-/** The path up to the first item of a list in it, or its first field. */
-function upToItem(path: Path): Path {
-  const index = path.findIndex((part) => typeof part === 'number');
-  return path.slice(0, index === -1 ? 1 : index + 1);
-}
+/** One repair may uncover the next. */
+const ROUNDS_MOST = 3;
 
 /** `given` with the names that its misspelt fields were to have. */
 function respelt(schema: z.ZodType, given: unknown): unknown {
@@ -59,11 +26,45 @@ function respelt(schema: z.ZodType, given: unknown): unknown {
   );
 }
 
-function wrongPaths(schema: z.ZodType, given: unknown): Path[] {
-  const issues = schema.safeParse(given).error?.issues ?? [];
-  return issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
-  );
+/** What a call may go without and still mean the same: how long a lease is, and evidence, whose lack is refused. */
+function leavable(path: Path): Path | undefined {
+  if (path[0] === 'evidence' && typeof path[1] === 'number') return path.slice(0, 2);
+  return path[0] === 'leaseMs' ? ['leaseMs'] : undefined;
+}
+
+const taken = (call: unknown, path: Path) => changedAt(call, path, () => undefined);
+
+/** `call` without the unknown fields that stand beside the one that they were to be; undefined: they say something else. */
+function withoutUnknown(call: unknown, at: Path, keys: readonly string[]): unknown {
+  const held = valueAt(call, at);
+  const known = isFields(held) ? Object.keys(held).filter((name) => !keys.includes(name)) : [];
+  if (keys.some((key) => nearestName(key, known) === undefined)) return undefined;
+  return keys.reduce((left, key) => taken(left, [...at, key]), call);
+}
+
+/** The issues of a union's option that has the kind of the value; none when no option has. */
+function ofOption(issue: Extract<Issue, { code: 'invalid_union' }>): Issue[] {
+  const near = issue.errors.find((option) => option.some(({ path }) => path.length > 0));
+  return (near ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** `call` without what `issue` is about; undefined where nobody can know what was meant. */
+function repaired(call: unknown, issue: Issue, valid: unknown): unknown {
+  const left = leavable(issue.path);
+  if (left !== undefined) return taken(call, left);
+  if (issue.code === 'unrecognized_keys') return withoutUnknown(call, issue.path, issue.keys);
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    const issues = ofOption(issue);
+    return issues.length === 0 ? undefined : repairedAll(call, issues, valid);
+  }
+  const held = valueAt(call, issue.path);
+  const value = held === undefined ? valueAt(valid, issue.path) : evidentValue(issue, held);
+  return value === undefined ? undefined : changedAt(call, issue.path, () => value);
+}
+
+function repairedAll(call: unknown, issues: readonly Issue[], valid: unknown): unknown {
+  // Items of a list from its end on, so that taking one away moves no other.
+  return issues.toReversed().reduce<unknown>((left, issue) => left && repaired(left, issue, valid), call);
 }
 
 /** What of a refusal helps to mend the call that it refused. */
@@ -72,36 +73,36 @@ export interface Mending {
   path?: string | undefined;
   /** What fits there. */
   fits?: unknown;
-  /** A valid call of this kind, or fields of one, where those of the caller do not do. */
+  /** A valid call of this kind: what is missing is taken from it. */
   valid?: unknown;
 }
 
 /**
- * Returns the call `sent` with as little changed as makes it valid for `schema`: misspelt fields get their name, wrong
- * places are left out or get what fits, and only missing fields come from `valid`. Undefined where that makes no valid
- * call, or a long one.
+ * Returns the call `sent` as its caller evidently meant it, valid for `schema`: misspelt names and words, texts for
+ * numbers and the like are put right, what `fits` stands where the refusal says so, and what is missing comes from
+ * `valid`. Nothing that was given is left out and no choice is made for the caller: where that would be needed the answer
+ * is undefined, and so it is for a long call.
  */
 export function mendedCall(schema: z.ZodType, sent: unknown, { path, fits, valid }: Mending): unknown {
-  const given = respelt(schema, sent);
-  if (!isFields(given)) return undefined;
-  if (given !== sent && schema.safeParse(given).success) return shortOf(given);
-  const named = path === undefined ? [] : [partsOf(path)];
-  if (fits !== undefined && named[0] !== undefined) {
-    const fitting = changedAt(given, named[0], () => fits);
+  let call = respelt(schema, sent);
+  const named = path === undefined ? undefined : partsOf(path);
+  if (named !== undefined && fits !== undefined) {
+    const fitting = changedAt(call, named, () => fits);
     if (schema.safeParse(fitting).success) return shortOf(fitting);
   }
-  const ofShape = wrongPaths(schema, given).filter((at) => at.length > 0);
-  const wrong = [...ofShape, ...named];
-  const ends = [wrong, wrong.map(upToItem), wrong.map((at) => at.slice(0, 1))];
-  const left = ends.map((paths) => without(given, paths)).filter(isFields);
-  const fields = new Set(ofShape.map(([field]) => String(field)));
-  const theirs = Object.entries(isFields(valid) ? valid : {}).filter(([field]) => fields.has(field));
-  // What of it is right goes before the fields of another call.
-  const filled = left.map((call) => ({ ...Object.fromEntries(theirs), ...call }));
-  const candidates = [...filled, ...left];
-  return shortOf(candidates.find((candidate) => schema.safeParse(candidate).success));
+  let issues = schema.safeParse(call).error?.issues ?? [];
+  // The schema takes it: what is wrong with it is at the path.
+  if (issues.length === 0 && call === sent) {
+    const left = named && leavable(named);
+    call = left && taken(call, left);
+  }
+  for (let round = 0; isFields(call) && issues.length > 0 && round < ROUNDS_MOST; round++) {
+    call = repairedAll(call, issues, valid);
+    issues = schema.safeParse(call).error?.issues ?? [];
+  }
+  return isFields(call) && issues.length === 0 && schema.safeParse(call).success ? shortOf(call) : undefined;
 }
 
 function shortOf(call: unknown): unknown {
-  return call !== undefined && JSON.stringify(call).length <= MENDED_MOST ? call : undefined;
+  return JSON.stringify(call).length <= MENDED_MOST ? call : undefined;
 }

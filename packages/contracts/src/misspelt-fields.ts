@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { isFields } from './is-fields.ts';
+import { type Path, valueAt } from './json-path.ts';
 import { nearestName } from './near-name.ts';
-
-type Path = readonly PropertyKey[];
 
 /** A field that a schema does not know, and the one that it was to be. */
 export interface Misspelt {
@@ -17,15 +16,6 @@ const FIELDS_MOST = 20;
 
 const isAt = (path: Path, at: Path) => path.length === at.length && at.every((part, i) => part === path[i]);
 
-function objectAt(root: unknown, path: Path): Record<string, unknown> {
-  let value = root;
-  for (const part of path) {
-    if (Array.isArray(value)) value = value[Number(part)];
-    else value = isFields(value) ? value[String(part)] : undefined;
-  }
-  return isFields(value) ? value : {};
-}
-
 /** Fields that the object at `at` could have and does not: all of the whole's own, else those that are missing. */
 function openFields(schema: z.ZodType, issues: readonly z.core.$ZodIssue[], at: Path): string[] {
   if (at.length === 0 && schema instanceof z.ZodObject) return Object.keys(schema.shape);
@@ -39,7 +29,8 @@ export function misspeltFields(schema: z.ZodType, given: unknown): Misspelt[] {
   const issues = schema.safeParse(given).error?.issues ?? [];
   return issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [];
-    const held = objectAt(given, issue.path);
+    const object = valueAt(given, issue.path);
+    const held = isFields(object) ? object : {};
     const open = openFields(schema, issues, issue.path).filter((name) => !Object.hasOwn(held, name));
     return issue.keys.slice(0, FIELDS_MOST).flatMap((from) => {
       const to = nearestName(from, open);

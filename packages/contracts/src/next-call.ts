@@ -41,6 +41,8 @@ export interface HttpRequest {
   path: string;
   jobId?: string | undefined;
   taskId?: string | undefined;
+  /** Of a claim: who claims. */
+  owner?: unknown;
 }
 
 /** Says `next` as an HTTP call; `example`: a valid body of the refused one. */
@@ -48,7 +50,9 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
   if (next.call === 'again') {
     return words(request.method, request.path, shownExample(example), next.with && `with ${next.with}`);
   }
-  if (next.call === 'look' && request.method === 'GET') return `GET ${request.path}`;
+  // Read as it is, a stream of events has no end.
+  const isStream = request.path.endsWith('/events');
+  if (next.call === 'look' && request.method === 'GET' && !isStream) return `GET ${request.path}`;
   const jobId = (next.call === 'read_job' ? next.jobId : undefined) ?? request.jobId;
   if (jobId === undefined || next.call === 'list_jobs') return 'GET /v1/jobs';
   const job = `/v1/jobs/${encodeURIComponent(jobId)}`;
@@ -72,7 +76,10 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
     case 'list_tasks':
       return `GET ${job}/tasks`;
     case 'claim':
-      return `POST ${job}/tasks/claim {"owner":"your-name"}`;
+      return words(
+        `POST ${job}/tasks/claim`,
+        request.owner === undefined ? 'with your owner' : JSON.stringify({ owner: request.owner }),
+      );
     case 'start_job':
       return `POST ${job}/start`;
     case 'cancel_job':

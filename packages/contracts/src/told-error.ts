@@ -53,16 +53,18 @@ function isTaken(example: unknown, refused: Speech['refused']): boolean {
 }
 
 /**
- * The whole valid form of a refused call: the call itself, mended, or the fields that the error names put into one. One
- * that the call's schema would refuse again helps nobody.
+ * A valid form of a refused call: the call itself as it was evidently meant, else a sample of its kind that holds nothing
+ * of the caller's, so that nobody sends another call than he meant. One that the call's schema would refuse again helps
+ * nobody.
  */
 function wholeExample({ code, extras }: CrewboardError, { example, refused }: Speech): unknown {
   const candidates = [extras.example];
   if (ABOUT_FORM.includes(code)) {
-    const valid = isFields(example) && isFields(extras.example) ? { ...example, ...extras.example } : example;
+    const sample =
+      isFields(example) && isFields(extras.example) ? { ...example, ...extras.example } : example;
     const { path, fits } = extras;
-    const mended = refused && mendedCall(refused.schema, refused.given, { path, fits, valid });
-    candidates.unshift(mended, valid);
+    const mended = refused && mendedCall(refused.schema, refused.given, { path, fits, valid: sample });
+    candidates.unshift(mended, sample);
     candidates.push(example);
   }
   return candidates.find((candidate) => isTaken(candidate, refused));

@@ -7,7 +7,7 @@ const again = (change?: string): NextCall => ({
 });
 
 /** The next call after an error that names none; undefined: it depends on where the error was met. */
-export function usualNext({ code, extras }: CrewboardError): NextCall | undefined {
+export function usualNext({ code, extras, retry }: CrewboardError): NextCall | undefined {
   const taskId = typeof extras.current?.taskId === 'string' ? extras.current.taskId : undefined;
   const readTask: NextCall = { call: 'read_task', ...(taskId === undefined ? {} : { taskId }) };
   switch (code) {
@@ -45,8 +45,9 @@ export function usualNext({ code, extras }: CrewboardError): NextCall | undefine
     case 'check_failed':
     case 'method_not_allowed':
     case 'rate_limited':
-    case 'unavailable':
       return again();
+    case 'unavailable':
+      return retry === 'never' ? undefined : again();
     case 'plan_mode':
     case 'not_found':
     case 'forbidden':

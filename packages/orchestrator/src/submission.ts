@@ -1,6 +1,9 @@
 import { CrewboardError, type Evidence, type Policy, shownLine, type Task } from '@crewboard/contracts';
 import { isChecked } from './checks/task-checks.ts';
 
+/** Stands in the example where the evidence has to: sent back as it is, it is none. */
+const EVIDENCE_SAMPLE = '<what shows that it holds>';
+
 /** Policy `evidence`: each acceptance item needs a statement or an artifact of its own. */
 function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void {
   const index = evidence.findIndex(
@@ -15,14 +18,15 @@ function refuseMissingEvidence(task: Task, evidence: readonly Evidence[]): void 
     );
   }
   if (task.policy !== 'evidence') return;
-  const missing = task.acceptance.filter(({ id }) => !evidence.some((item) => item.acceptanceId === id));
+  const given = evidence.filter(({ text }) => text !== EVIDENCE_SAMPLE);
+  const missing = task.acceptance.filter(({ id }) => !given.some((item) => item.acceptanceId === id));
   if (missing.length === 0) return;
   const added = missing.map(({ id }) => ({
     acceptanceId: id,
     kind: 'statement',
-    text: 'what shows that it holds',
+    text: EVIDENCE_SAMPLE,
   }));
-  const whole = [...evidence, ...added];
+  const whole = [...given, ...added];
   throw new CrewboardError(
     'evidence_required',
     `this task needs evidence for ${missing.map(({ id }) => id).join(', ')}.`,

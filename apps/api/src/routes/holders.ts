@@ -49,7 +49,7 @@ function claimRoute(service: Service): Route {
     access: 'worker',
     params: JobPath,
     body: ClaimBody,
-    example: { owner: 'laptop-7', labels: ['review'], leaseMs: 600_000 },
+    example: { taskId: 't_4kx9m2ab', owner: 'laptop-7', leaseMs: 600_000 },
     answer: ClaimAnswer,
     handler: async ({ params, body }, caller) => json(await service.claimTask(caller, params.id, body)),
   });

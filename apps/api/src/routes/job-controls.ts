@@ -1,7 +1,7 @@
 import { EditJobBody, Job, PauseBody, StartBody } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
-import { JobPath } from './shapes.ts';
+import { JobPath, SAMPLE_VERSION } from './shapes.ts';
 
 /** Returns the routes of what people do with a running job: pause, resume, new limits; and the start of a held one. */
 export function jobControlRoutes(service: Service): Route[] {
@@ -33,7 +33,7 @@ export function jobControlRoutes(service: Service): Route[] {
       path: '/v1/jobs/:id',
       summary: "Change a job's limits",
       body: EditJobBody,
-      example: { version: 1, limits: { maxParallel: 16 } },
+      example: { version: SAMPLE_VERSION, limits: { maxParallel: 16 } },
       handler: async ({ params, body }, caller) => json(await service.editJob(caller, params.id, body)),
     }),
     guardedRoute({

@@ -16,7 +16,7 @@ import {
 import type { Service, TaskDecision } from '@crewboard/orchestrator';
 import type { z } from 'zod';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
-import { IdempotencyHeaders, JobPath, TaskPath } from './shapes.ts';
+import { IdempotencyHeaders, JobPath, SAMPLE_VERSION, TaskPath } from './shapes.ts';
 
 const TASK = '/v1/jobs/:id/tasks/:taskId';
 
@@ -29,7 +29,7 @@ function editRoute(service: Service): Route {
     access: 'submit',
     params: TaskPath,
     body: EditBody,
-    example: { version: 1, title: 'Summarise README.md in one page' },
+    example: { version: SAMPLE_VERSION, priority: 1 },
     answer: ChangedTask,
     handler: async ({ params, body }, caller) =>
       json(await service.editTask(caller, params.id, params.taskId, body)),
@@ -74,7 +74,7 @@ function cancelRoute(service: Service): Route {
     params: TaskPath,
     headers: IdempotencyHeaders,
     body: CancelTaskBody,
-    example: { version: 1, reason: 'No longer needed', dependents: 'cancel' },
+    example: { version: SAMPLE_VERSION, reason: 'No longer needed' },
     answer: Task,
     handler: async ({ params, headers, body }, caller) =>
       json(await service.cancelTask(caller, params.id, params.taskId, body, headers['idempotency-key'])),
@@ -91,7 +91,7 @@ function reopenRoute(service: Service, action: 'reopen' | 'retry', summary: stri
     params: TaskPath,
     headers: IdempotencyHeaders,
     body: ReopenBody,
-    example: { version: 3, reason: 'The source has changed' },
+    example: { version: SAMPLE_VERSION, reason: 'The source has changed' },
     answer: ReopenAnswer,
     handler: async ({ params, headers, body }, caller) => {
       const key = headers['idempotency-key'];
@@ -161,7 +161,7 @@ export function personRoutes(service: Service): Route[] {
       'unblock',
       'Answer a blocked task',
       UnblockBody,
-      { version: 3, answer: 'It is in docs/glossary.md' },
+      { version: SAMPLE_VERSION, answer: 'It is in docs/glossary.md' },
       ({ version, answer }) => ({ version, text: answer }),
     ),
     decisionRoute(
@@ -169,7 +169,7 @@ export function personRoutes(service: Service): Route[] {
       'approve',
       'Approve a review or a proposal',
       ApproveBody,
-      { version: 3 },
+      { version: SAMPLE_VERSION },
       (body) => body,
     ),
     decisionRoute(
@@ -177,7 +177,7 @@ export function personRoutes(service: Service): Route[] {
       'reject',
       'Reject a review or a proposal',
       RejectBody,
-      { version: 3, text: 'The sources are missing' },
+      { version: SAMPLE_VERSION, text: 'The sources are missing' },
       (body) => body,
     ),
     cancelRoute(service),

@@ -1,7 +1,7 @@
 import { ApprovePlanBody, Job, MessageAnswer, MessageBody, RejectPlanBody } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
-import { IdempotencyHeaders, JobPath } from './shapes.ts';
+import { IdempotencyHeaders, JobPath, SAMPLE_VERSION } from './shapes.ts';
 
 /** Returns the routes by which people steer a job: messages, and the decision on a plan. */
 export function steerRoutes(service: Service): Route[] {
@@ -30,7 +30,7 @@ export function steerRoutes(service: Service): Route[] {
       params: JobPath,
       headers: IdempotencyHeaders,
       body: ApprovePlanBody.optional(),
-      example: { version: 1 },
+      example: { version: SAMPLE_VERSION },
       answer: Job,
       handler: async ({ params, headers, body }, caller) =>
         json(await service.approvePlan(caller, params.id, body ?? {}, headers['idempotency-key'])),
@@ -44,7 +44,7 @@ export function steerRoutes(service: Service): Route[] {
       params: JobPath,
       headers: IdempotencyHeaders,
       body: RejectPlanBody.optional(),
-      example: { version: 1, text: 'One task a folder, not a file' },
+      example: { version: SAMPLE_VERSION, text: 'One task a folder, not a file' },
       answer: Job,
       handler: async ({ params, headers, body }, caller) =>
         json(await service.rejectPlan(caller, params.id, body ?? {}, headers['idempotency-key'])),
