@@ -295,7 +295,7 @@ export function asUnavailable(error: unknown): unknown {
   return new CrewboardError(
     'unavailable',
     full
-      ? 'Redis is out of memory. Nothing was changed. Raise maxmemory or remove ended jobs, then try again.'
+      ? 'Redis is out of memory. Nothing was changed. Raise maxmemory, or delete ended jobs (DELETE /v1/jobs/:id), then try again.'
       : 'Redis can not be reached or can not take writes. Try again in a moment.',
     {},
     { cause: error },

@@ -32,6 +32,7 @@ import { createLoopGuard } from './loop-guard.ts';
 import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
+import { redisTrouble } from './redis-trouble.ts';
 import type { Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { steerService } from './steer-service.ts';
@@ -55,14 +56,6 @@ export interface ServiceDependencies {
 }
 
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
-
-/** Why Redis can't be worked with now; undefined when it answers. Bounded by the connection's own timeout. */
-async function silenceOf(redis: RedisClient): Promise<string | undefined> {
-  return redis.ping().then(
-    () => undefined,
-    () => 'redis: it does not answer',
-  );
-}
 
 /** Everything about jobs as a whole. */
 function jobCalls(
@@ -114,7 +107,7 @@ function jobCalls(
     },
 
     async ready(): Promise<Ready> {
-      const reason = watch?.trouble() ?? (await silenceOf(redis));
+      const reason = watch?.trouble() ?? (await redisTrouble(redis, boards.keys.global('ready')));
       return withoutAbsent({
         ready: reason === undefined,
         redis: reason === undefined ? 'ok' : 'down',
