@@ -2,11 +2,13 @@ import { type Boards, type RedisClient, withoutAbsent } from '@crewboard/board';
 import {
   type Actor,
   CrewboardError,
+  cursorAfter,
   type EventList,
   isEnded,
   type Job,
   type JobResult,
   type NewTask,
+  placeOf,
   type Ready,
   type ResultLine,
   type TaskListQuery,
@@ -18,7 +20,6 @@ import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { createdByKey } from './created.ts';
-import { numberCursor } from './cursor.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
@@ -118,12 +119,12 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
       const { cursor, limit = PAGE_DEFAULT, ...filter } = query;
       const { tasks, nextAfter, asOf } = await boards.page(jobId, {
         ...filter,
-        after: numberCursor(cursor),
+        after: placeOf('tasks', cursor),
         limit,
       });
       return withoutAbsent({
         tasks,
-        nextCursor: nextAfter === undefined ? undefined : String(nextAfter),
+        nextCursor: nextAfter === undefined ? undefined : cursorAfter('tasks', nextAfter),
         asOf,
       });
     },
