@@ -24,6 +24,7 @@ import type { RedisClient } from './scripts.ts';
 import { snapshots } from './snapshot.ts';
 import { submitBoard } from './submit-board.ts';
 import { taskPages } from './task-pages.ts';
+import { walks } from './walk-up.ts';
 
 /**
  * The boards of one Redis below one prefix (a name in braces): every transition, read and hand-over.
@@ -47,6 +48,7 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...plans(io),
     ...readers(io),
     ...taskPages(io),
+    ...walks(io),
     ...snapshots(io),
     ...doctor(io),
     ...attemptRecords(io),
