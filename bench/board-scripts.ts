@@ -9,7 +9,7 @@ import { BENCH, benchJob, idsOf, inLanes, median, openBench, report, work } from
  * Each figure is the median over the rounds, with all rounds behind it. Argument: rounds (9).
  */
 const ROUNDS = Number(process.argv[2] ?? 9);
-/** Edges that one script settles at most (packages/board/src/lua/lib/flow.lua). */
+/** Edges that one script settles at most, half as many of a lost task (packages/board/src/lua/lib/dependents.lua). */
 const SLICE = 500;
 const MAX_PARALLEL = 8;
 

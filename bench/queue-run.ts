@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Boards } from '@crewboard/board';
 import { type NewTask, newSecret } from '@crewboard/contracts';
 import { composeCore, type Settings } from '@crewboard/orchestrator';
@@ -29,10 +31,11 @@ const SETTINGS: Settings = {
   concurrency: IN_FLIGHT,
   models: { lead: 'none', worker: 'none' },
   workspaceRoots: [],
-  dataDir: '/nonexistent',
+  dataDir: join(tmpdir(), 'crewboard-bench'),
   commands: 'off',
   prices: {},
   providers: {},
+  retentionMs: 86_400_000,
 };
 
 const connect = (url: string) => new Redis(url, { maxRetriesPerRequest: null });

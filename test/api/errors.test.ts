@@ -153,8 +153,8 @@ test.each([['/nowhere'], ['/v1'], ['/v1/jobs/'], ['//v1/jobs'], [`/v1/jobs/${JOB
 
 test.each([
   ['DELETE', '/v1/jobs', 'POST, GET, HEAD'],
-  ['PUT', `/v1/jobs/${JOB_ID}`, 'GET, HEAD, PATCH'],
-  ['OPTIONS', `/v1/jobs/${JOB_ID}`, 'GET, HEAD, PATCH'],
+  ['PUT', `/v1/jobs/${JOB_ID}`, 'GET, HEAD, DELETE, PATCH'],
+  ['OPTIONS', `/v1/jobs/${JOB_ID}`, 'GET, HEAD, DELETE, PATCH'],
   ['GET', `/v1/jobs/${JOB_ID}/cancel`, 'POST'],
   ['HEAD', `/v1/jobs/${JOB_ID}/events`, 'GET'],
   ['POST', '/healthz', 'GET, HEAD'],

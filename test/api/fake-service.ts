@@ -155,6 +155,10 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
     resumeJob: onJob('resumeJob'),
     editJob: onJob('editJob'),
     startJob: onJob('startJob'),
+    async deleteJob(scope, jobId) {
+      find(fake, scope, jobId);
+      record('deleteJob', scope, jobId);
+    },
     async sendMessage(scope, jobId, body, key) {
       find(fake, scope, jobId);
       record('sendMessage', scope, jobId, body, key);

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseEnvironment } from '@crewboard/contracts';
 import { createEventHub, createService, settingsFrom } from '@crewboard/orchestrator';
-import { type ArtifactStore, createFileArtifactStore } from '@crewboard/tools';
-import { type BoardFixture, openBoardFixture } from '../support/board.ts';
+import type { ArtifactStore } from '@crewboard/tools';
+import type { BoardFixture } from '../support/board.ts';
+import { openRetentionRig, type RetentionRig } from '../support/retention.ts';
 import { ADMIN_KEY, bearer, type OpenApp, openApp } from './open-app.ts';
 
 export interface Answer {
@@ -15,6 +13,8 @@ export interface Answer {
 /** The application over the real service and Redis; nothing sweeps or drains behind the test's back. */
 export interface RealApp extends AsyncDisposable {
   board: BoardFixture;
+  /** What takes its jobs out of Redis, by the test's own hand. */
+  rig: RetentionRig;
   url: string;
   artifacts: ArtifactStore;
   raw: OpenApp['raw'];
@@ -52,17 +52,17 @@ async function sendTo(
 
 /** Opens it below a prefix of its own; `variables` are the server's environment. */
 export async function openRealApp(variables: Record<string, string> = {}): Promise<RealApp> {
-  const board = await openBoardFixture();
+  const rig = await openRetentionRig();
+  const { board, artifacts, boards, deleteJob } = rig;
   const { redis, prefix } = board.store;
   const settings = settingsFrom(parseEnvironment({ ...variables, CREWBOARD_PREFIX: prefix }), process.cwd());
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
-  const hub = createEventHub(redis.duplicate(), board.boards, silent);
-  const folder = await mkdtemp(join(tmpdir(), 'crewboard-api-'));
-  const artifacts = createFileArtifactStore(join(folder, 'artifacts'));
-  const service = createService({ boards: board.boards, redis, hub, settings, artifacts });
+  const hub = createEventHub(redis.duplicate(), boards, silent);
+  const service = createService({ boards, redis, hub, settings, artifacts, deleteJob });
   const app = await openApp({ service });
   return {
     board,
+    rig,
     url: app.url,
     artifacts,
     raw: app.raw,
@@ -73,8 +73,7 @@ export async function openRealApp(variables: Record<string, string> = {}): Promi
     async [Symbol.asyncDispose]() {
       await app.close();
       hub.close();
-      await board[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true, force: true });
+      await rig[Symbol.asyncDispose]();
     },
   };
 }

@@ -5,7 +5,7 @@ import { scriptSource } from '../../packages/board/src/scripts.ts';
 import { boardFixtureOn } from '../support/board.ts';
 import { openTestRedis } from '../support/redis.ts';
 
-const TASKS = 40;
+const TASKS = 80;
 const RESULT = { summary: 'done', artifacts: [], evidence: [] };
 const tasks = Array.from({ length: TASKS }, (_, i) => ({
   key: `k${i}`,

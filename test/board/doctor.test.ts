@@ -337,6 +337,7 @@ const DAMAGES: Damage[] = [
   orphan('repeats'),
   orphan('usage'),
   orphan('progress'),
+  orphan('journals'),
   orphan('runners'),
   orphan('attempts', `${NOBODY}:1`),
   orphan('repeats', 'claim:request', NOBODY),
@@ -498,7 +499,7 @@ describe('the doctor', () => {
     await boards.submit(held.hold, 'r1', held.task.version, RESULT);
     const options = { repair: true, outboxMs: -1 };
     const withOutbox = await boards.examine(jobId, options);
-    expect(withOutbox.findings.map(({ check }) => check)).toEqual(['outbox']);
+    expect([...new Set(withOutbox.findings.map(({ check }) => check))]).toEqual(['outbox']);
     expect(await boards.index.isLive(jobId)).toBe(true);
     await drainOutbox(boards, jobId);
     expect((await boards.examine(jobId)).findings).toEqual([]);

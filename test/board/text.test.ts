@@ -7,7 +7,9 @@ import {
   type Task,
 } from '@crewboard/contracts';
 import {
+  createDeleteJob,
   createEventHub,
+  createFileArchiveStore,
   createService,
   type Scope,
   type Service,
@@ -146,6 +148,7 @@ const CALLS: Record<JobCall, Call> = {
   editJob: (service, scope, jobId) =>
     service.editJob(scope, jobId, { version: 1, limits: { maxParallel: 1 } }),
   startJob: (service, scope, jobId) => service.startJob(scope, jobId),
+  deleteJob: (service, scope, jobId) => service.deleteJob(scope, jobId),
   listTasks: (service, scope, jobId) => service.listTasks(scope, jobId, {}),
   getTask: (service, scope, jobId, taskId) => service.getTask(scope, jobId, taskId),
   addTasks: (service, scope, jobId) => service.addTasks(scope, jobId, [{ title: 'Mine' }]),
@@ -194,9 +197,11 @@ async function openService() {
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const hub = createEventHub(redis.duplicate(), board.boards, silent);
   const artifacts = createFileArtifactStore('/nowhere/artifacts');
+  const archives = createFileArchiveStore('/nowhere/archive');
+  const deleteJob = createDeleteJob({ boards: board.boards, archives, artifacts });
   return {
     board,
-    service: createService({ boards: board.boards, redis, hub, settings, artifacts }),
+    service: createService({ boards: board.boards, redis, hub, settings, artifacts, deleteJob }),
     async [Symbol.asyncDispose]() {
       hub.close();
       await board[Symbol.asyncDispose]();

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Boards, openBoards } from '@crewboard/board';
+import type { Boards } from '@crewboard/board';
 import { type Client, createClient } from '@crewboard/client';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import { boardsOf } from '../support/boards-of.ts';
 import { type RedisProcess, startRedisProcess } from '../support/redis-process.ts';
 import { freePort } from '../support/redis-server.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
@@ -80,7 +81,7 @@ export async function openChaosStack(modelUrl: string): Promise<ChaosStack> {
   return {
     redis,
     connection,
-    boards: openBoards(connection, PREFIX),
+    boards: boardsOf({ store: { redis: connection, prefix: PREFIX }, dataDir: join(folder, 'data') }),
     client: createClient({
       baseUrl: `http://127.0.0.1:${port}`,
       apiKey: API_KEY,

@@ -6,6 +6,8 @@ test.each([
   ['CREWBOARD_PORT', '70000', 'must be a whole number from 0 to 65535, got "70000"'],
   ['CREWBOARD_CONCURRENCY', '1.5', 'must be a whole number from 1 to 1000, got "1.5"'],
   ['CREWBOARD_CONCURRENCY', '0x10', 'must be a whole number from 1 to 1000, got "0x10"'],
+  ['CREWBOARD_RETENTION_DAYS', '-1', 'must be a number from 0 to 3650 such as 30 or 0.5, got "-1"'],
+  ['CREWBOARD_RETENTION_DAYS', '1e3', 'must be a number from 0 to 3650 such as 30 or 0.5, got "1e3"'],
   ['CREWBOARD_COMMANDS', 'on', 'must be off, sandbox or host, got "on"'],
   ['CREWBOARD_URL', 'me:secret@host', 'must be a URL such as http://127.0.0.1:8080'],
   ['REDIS_URL', 'http://me:secret@host', 'must be a URL such as redis://127.0.0.1:6379'],
@@ -23,4 +25,12 @@ test('takes an empty variable for an absent one, and numbers with spaces around'
     CREWBOARD_PORT: 7420,
     CREWBOARD_CONCURRENCY: 3,
   });
+});
+
+test.each([
+  ['0', 0],
+  ['0.00002', 0.00002],
+  [' 30 ', 30],
+])('takes "%s" for so many days', (text, days) => {
+  expect(parseEnvironment({ CREWBOARD_RETENTION_DAYS: text }).CREWBOARD_RETENTION_DAYS).toBe(days);
 });

@@ -15,8 +15,12 @@ const USAGE = {
 };
 const CALL_USD = 0.096;
 
+/** What the server would charge for its replies: for each that it has made, whether or not anybody took it. */
+const bill = { usd: 0 };
+
 /** What the tokens of a spend cost. */
-const priceOf = ({ inputTokens, outputTokens }: Job['spend']) => (inputTokens * 2 + outputTokens * 10) / 1e6;
+const priceOf = ({ inputTokens, outputTokens }: Pick<Job['spend'], 'inputTokens' | 'outputTokens'>) =>
+  (inputTokens * 2 + outputTokens * 10) / 1e6;
 
 const total = ({ settledUsd, estimatedUsd, reservedUsd }: Job['spend']) =>
   settledUsd + estimatedUsd + reservedUsd;
@@ -24,6 +28,7 @@ const total = ({ settledUsd, estimatedUsd, reservedUsd }: Job['spend']) =>
 /** Each task is one call, which submits its result; with too few tokens for that it is cut. */
 function answer(request: MessagesRequest) {
   const usage = { ...USAGE, output_tokens: Math.min(USAGE.output_tokens, request.max_tokens) };
+  bill.usd += priceOf({ inputTokens: usage.input_tokens, outputTokens: usage.output_tokens });
   if (request.max_tokens < USAGE.output_tokens)
     return { content: [text('This is too lo')], stopReason: 'max_tokens', usage };
   const taskId = /"taskId":"(t_\w{8})"/.exec(allText(request))?.[1] ?? '';
@@ -43,16 +48,24 @@ it('keeps 20 parallel calls of ten cents under a cap of one dollar, pays for a k
 
   let cap = 1;
   let highest = 0;
+  const look = async () => {
+    const { spend } = await client.jobs.get(id);
+    expect(total(spend)).toBeLessThanOrEqual(cap);
+    expect(bill.usd).toBeLessThanOrEqual(cap);
+    highest = Math.max(highest, total(spend));
+  };
   const polling = new AbortController();
   const polled = (async () => {
     while (!polling.signal.aborted) {
-      const { spend } = await client.jobs.get(id);
-      expect(total(spend)).toBeLessThanOrEqual(cap);
-      highest = Math.max(highest, total(spend));
+      await look();
       await wait(20, undefined, { signal: polling.signal }).catch(() => {});
     }
   })();
   polled.catch(() => {});
+  // And at every event, in their order.
+  const looks: Promise<void>[] = [];
+  const following = stack.untilEnded(id, () => looks.push(look()));
+  following.catch(() => {});
 
   // As many as fit at their worst are sent at once; the other tasks wait for what these really cost.
   await held.arrived(9);
@@ -79,15 +92,20 @@ it('keeps 20 parallel calls of ten cents under a cap of one dollar, pays for a k
 
   cap = 4;
   await boards.setBudget(id, ANN, { budgetUsd: cap });
-  const ended = await stack.untilEnded(id);
+  const ended = await following;
   polling.abort();
   await polled;
+  await Promise.all(looks);
   expect(ended).toMatchObject({ status: 'succeeded', counts: { completed: TASKS } });
   expect(ended.limits.budgetUsd).toBe(cap);
   expect(ended.spend.settledUsd).toBeCloseTo(priceOf(ended.spend), 9);
   expect(ended.spend.settledUsd).toBeGreaterThanOrEqual(TASKS * CALL_USD);
-  const { estimatedUsd } = job.spend;
-  expect(ended.spend).toMatchObject({ estimatedUsd, reservedUsd: 0, wastedUsd: 0 });
+  // The board has paid for all that the server charges: what the killed worker had sent at its worst.
+  const { settledUsd, estimatedUsd } = ended.spend;
+  expect(bill.usd).toBeLessThanOrEqual(settledUsd + estimatedUsd);
+  expect(bill.usd - lost * CALL_USD).toBeCloseTo(settledUsd, 9);
+  expect(estimatedUsd).toBe(job.spend.estimatedUsd);
+  expect(ended.spend).toMatchObject({ reservedUsd: 0, wastedUsd: 0 });
   expect(highest).toBeGreaterThan(0.9);
   expect((await boards.examine(id)).findings).toEqual([]);
 }, 180_000);

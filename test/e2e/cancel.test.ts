@@ -1,6 +1,6 @@
-import { openBoards } from '@crewboard/board';
 import type { Counts, NewJournalEntry } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
+import { boardsOf } from '../support/boards-of.ts';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import { gate, hang, reply, startScriptedApi, toolUse } from '../support/scripted-messages-api.ts';
 import { isLead, taskIdIn } from './support/conversation.ts';
@@ -91,7 +91,7 @@ test('two hundred running tasks are cancelled at once by many requests, and no c
   expect(counts).toMatchObject({ total: 2 * RUNNING, cancelled: 2 * RUNNING });
   expectToAddUp(counts);
   expect(model.requests).toHaveLength(RUNNING);
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   const all = await boards.events(id, '0-0', 5000);
   expect(all.filter(({ type }) => type === 'task.cancelled')).toHaveLength(2 * RUNNING);
   expect(all.filter(({ type }) => type === 'job.cancelled')).toHaveLength(1);
@@ -125,7 +125,7 @@ test('what a holder writes after the cancel is refused and changes nothing', asy
     ],
   });
   const [a, b] = (await stack.client.tasks.list(id)).tasks;
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   const taskId = a?.id ?? '';
   const claimed = await boards.claim(id, {
     taskId,

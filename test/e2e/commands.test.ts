@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openBoards } from '@crewboard/board';
 import { JobBody, type NewTask, type ResultLine } from '@crewboard/contracts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { folderWith, type TestFolder } from '../regression/support.ts';
+import { boardsOf } from '../support/boards-of.ts';
 import { EXAMPLES, type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import { HAS_BUBBLEWRAP, processesOf, uniqueSleep } from '../tools/commands/support.ts';
 import { expectHonestCounts } from './support/job-record.ts';
@@ -38,7 +38,7 @@ const bodyOf = (...tasks: NewTask[]): JobBody => ({ tasks, workspace: { path: fo
 async function runJob(...tasks: NewTask[]) {
   const job = await stack.run(bodyOf(...tasks));
   expectHonestCounts(job.counts);
-  const page = await openBoards(stack.store.redis, stack.store.prefix).page(job.id, {
+  const page = await boardsOf(stack).page(job.id, {
     after: 0,
     limit: 100,
     full: true,

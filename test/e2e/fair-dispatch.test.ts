@@ -1,6 +1,6 @@
-import { openBoards } from '@crewboard/board';
 import type { BoardEvent } from '@crewboard/contracts';
 import { expect, it } from 'vitest';
+import { boardsOf } from '../support/boards-of.ts';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import { type MessagesRequest, reply, startScriptedApi, toolUse } from '../support/scripted-messages-api.ts';
 import { taskIdIn } from './support/conversation.ts';
@@ -27,7 +27,7 @@ it('a job of five starts at once beside ten of a hundred', { timeout: 180_000 },
     provider: { url: model.url, key: 'k' },
     variables: { CREWBOARD_CONCURRENCY: String(CONCURRENCY) },
   });
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   const claimsOf = async (jobId: string) =>
     (await boards.events(jobId, '0-0', 2000)).filter(({ type }) => type === 'task.claimed').map(timeOf);
   const big = await Promise.all(

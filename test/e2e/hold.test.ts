@@ -1,6 +1,6 @@
-import { openBoards } from '@crewboard/board';
 import { SubmitAnswer } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
+import { boardsOf } from '../support/boards-of.ts';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 
 /** Looks again and again, for long on a busy machine. */
@@ -20,7 +20,7 @@ const post = (stack: LocalStack, id: string, call: string, body?: object) =>
 
 /** A round of the sweeper that looks at the job as it would in a minute and more. */
 async function sweepMuchLater(stack: LocalStack, id: string): Promise<void> {
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   const earlier = `local B = cmsgpack.unpack(redis.call('HGET', KEYS[1], '@'))
 B[9] = B[9] - 3600000
 redis.call('HSET', KEYS[1], '@', cmsgpack.pack(B))`;

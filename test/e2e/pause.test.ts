@@ -1,5 +1,5 @@
-import { openBoards } from '@crewboard/board';
 import { describe, expect, it } from 'vitest';
+import { boardsOf } from '../support/boards-of.ts';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import {
   gate,
@@ -39,7 +39,7 @@ const untilPaused = (stack: LocalStack, jobId: string) =>
 
 /** What a pause must leave no trace of in a task. */
 async function expectUnharmed(stack: LocalStack, jobId: string, attempts: number): Promise<void> {
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   const { tasks } = await boards.page(jobId, { after: 0, limit: 100 });
   for (const { id } of tasks) {
     expect(await boards.task(jobId, id)).toMatchObject({
@@ -95,7 +95,7 @@ describe('a pause by a person', () => {
     const job = await untilEnded(stack, id);
     expect(job).toMatchObject({ status: 'succeeded', counts: { completed: 3 } });
     expect(model.requests).toHaveLength(6);
-    const boards = openBoards(stack.store.redis, stack.store.prefix);
+    const boards = boardsOf(stack);
     const { tasks } = await boards.page(id, { after: 0, limit: 10 });
     expect(tasks.map(({ attempt, failures }) => [attempt, failures])).toEqual([
       [2, 0],
@@ -117,7 +117,7 @@ describe('a pause by a person', () => {
     });
     const { id } = await stack.client.jobs.submit({ tasks: [{ title: 'A' }] });
     await held.reached;
-    const boards = openBoards(stack.store.redis, stack.store.prefix);
+    const boards = boardsOf(stack);
     const lease = boards.keys.board(id, 'lease');
     // By the board alone: nothing is published.
     await boards.pauseJob(id, { kind: 'user', id: 'ann' }, 'user', 'lunch');
@@ -210,7 +210,7 @@ describe('a pause by a person', () => {
       summary: 'Done outside.',
     });
     expect(await untilEnded(stack, id)).toMatchObject({ status: 'succeeded' });
-    const boards = openBoards(stack.store.redis, stack.store.prefix);
+    const boards = boardsOf(stack);
     const { lead = '' } = await boards.job(id);
     expect(await boards.task(id, lead)).toMatchObject({ status: 'completed', failures: 0 });
   });

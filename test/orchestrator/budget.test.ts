@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openBoards } from '@crewboard/board';
 import type { JobBody } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
+import { boardsOf } from '../support/boards-of.ts';
 import { type LocalStackOptions, openLocalStack } from '../support/local-stack.ts';
 import {
   allText,
@@ -33,7 +33,7 @@ async function openWith(
 ) {
   const api = await startScriptedApi(script);
   const stack = await openLocalStack({ provider: { url: api.url, key: KEY }, ...options });
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   return {
     api,
     stack,

@@ -1,7 +1,7 @@
-import { openBoards } from '@crewboard/board';
 import { type JobBody, newSecret } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { ANN } from '../support/board.ts';
+import { boardsOf } from '../support/boards-of.ts';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import {
   allText,
@@ -22,7 +22,7 @@ function ownTask(text: string): string {
 
 async function submitted(stack: LocalStack, body: JobBody) {
   const { id } = await stack.client.jobs.submit(body);
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   const [task] = (await boards.page(id, { after: 0, limit: 1 })).tasks;
   const status = (wanted: string) =>
     expect.poll(async () => (await boards.task(id, task?.id ?? '')).status, { timeout: 15_000 }).toBe(wanted);
@@ -147,7 +147,7 @@ describe('the same refusal again and again', () => {
 describe('a lead', () => {
   it('whose wake was not answered before its attempt ended is told the news by the next one', async () => {
     await using stack = await openLocalStack({ worker: false });
-    const boards = openBoards(stack.store.redis, stack.store.prefix);
+    const boards = boardsOf(stack);
     const { id: jobId } = await stack.client.jobs.submit({
       goal: 'Do it',
       tasks: [{ title: 'One', maxAttempts: 1 }],
@@ -175,7 +175,7 @@ describe('a transcript', () => {
     await using api = await startScriptedApi(() => reply([toolUse('finish_job', { summary: 'done' })]));
     await using stack = await openLocalStack({ provider: { url: api.url, key: KEY } });
     const { id } = await stack.run({ goal: 'Do it' });
-    const lead = (await openBoards(stack.store.redis, stack.store.prefix).job(id)).lead ?? '';
+    const lead = (await boardsOf(stack).job(id)).lead ?? '';
     const page = await stack.client.jobs.transcript(id);
     expect(page.entries.map(({ kind }) => kind)).toContain('reply');
     expect(page).toEqual(await stack.client.tasks.transcript(id, lead));

@@ -1,6 +1,7 @@
-import { type Boards, openBoards } from '@crewboard/board';
+import type { Boards } from '@crewboard/board';
 import type { BoardEvent, Job, JobBody } from '@crewboard/contracts';
 import { expect } from 'vitest';
+import { boardsOf } from '../support/boards-of.ts';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import {
   blocksOf,
@@ -56,7 +57,7 @@ export async function openLeadStack(
     return script(request, turnsOf(request));
   });
   const local = await openLocalStack({ provider: { url: api.url, key: 'test-provider-key' }, variables });
-  const boards = openBoards(local.store.redis, local.store.prefix);
+  const boards = boardsOf(local);
   return {
     local,
     boards,

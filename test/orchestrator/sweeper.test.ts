@@ -1,6 +1,6 @@
-import { openBoards } from '@crewboard/board';
 import { newJobId } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
+import { boardsOf } from '../support/boards-of.ts';
 import { openLocalStack } from '../support/local-stack.ts';
 
 /** An API without a worker: its sweeper is the only one, and nothing takes from the queues. */
@@ -9,7 +9,7 @@ const openStack = () => openLocalStack({ worker: false, variables: { CREWBOARD_L
 describe('the sweeper', () => {
   it('leaves a submit that has no board yet on the live list', async () => {
     await using stack = await openStack();
-    const boards = openBoards(stack.store.redis, stack.store.prefix);
+    const boards = boardsOf(stack);
     const jobId = newJobId();
     await boards.index.addLive(jobId);
     const { id } = await stack.client.jobs.submit({ tasks: [{ title: 'A' }] });
@@ -23,7 +23,7 @@ describe('the sweeper', () => {
 
   it('takes an ended job off the live list, and a reopened one stays on it', async () => {
     await using stack = await openStack();
-    const boards = openBoards(stack.store.redis, stack.store.prefix);
+    const boards = boardsOf(stack);
     const { id } = await stack.client.jobs.submit({ tasks: [{ title: 'A' }] });
     expect(await boards.index.liveJobs()).toContain(id);
     await stack.client.jobs.cancel(id);

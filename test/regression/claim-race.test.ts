@@ -1,6 +1,6 @@
-import { openBoards } from '@crewboard/board';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
 import { expect, it } from 'vitest';
+import { boardsOf } from '../support/boards-of.ts';
 import { openLocalStack } from '../support/local-stack.ts';
 
 const ROUNDS = 200;
@@ -12,7 +12,7 @@ type Try = { won: string } | { lost: string; holder: string | undefined };
 it('of 20 claimers over HTTP and from inside one wins, the others are told the holder, and nobody before it is ready', async () => {
   // The worker that takes part is this test: nothing else takes from the queues.
   await using stack = await openLocalStack({ worker: false });
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   const tasks = Array.from({ length: ROUNDS }, (_, i) => ({ key: `t${i}`, title: `T${i}` }));
   const waiting = { key: 'waits', title: 'Waits', dependsOn: ['t0'] };
   const { id: jobId } = await stack.client.jobs.submit({

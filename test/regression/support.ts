@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Boards, openBoards } from '@crewboard/board';
+import type { Boards } from '@crewboard/board';
 import type { Job, JobBody, JournalEntry, Task } from '@crewboard/contracts';
 import { expectHonestCounts } from '../e2e/support/job-record.ts';
+import { boardsOf } from '../support/boards-of.ts';
 import { type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import { allText, type MessagesRequest, type ScriptedApi } from '../support/scripted-messages-api.ts';
 
@@ -61,7 +62,7 @@ export async function openScriptedStack(
   options: { workspaces?: readonly string[]; variables?: Readonly<Record<string, string>> } = {},
 ): Promise<ScriptedStack> {
   const local = await openLocalStack({ provider: { url: api.url, key: 'test-provider-key' }, ...options });
-  const boards = openBoards(local.store.redis, local.store.prefix);
+  const boards = boardsOf(local);
   const read = async (jobId: string): Promise<Outcome> => {
     const job = await local.client.jobs.get(jobId);
     const { tasks } = await boards.page(jobId, { after: 0, limit: 1000, full: true });

@@ -1,4 +1,11 @@
-import { type Boards, type Claimed, type Hold, openBoards, type RedisClient } from '@crewboard/board';
+import {
+  type Boards,
+  type Claimed,
+  type Hold,
+  openBoards,
+  type ReadStoredJournal,
+  type RedisClient,
+} from '@crewboard/board';
 import {
   type Actor,
   DEFAULT_LIMITS,
@@ -29,8 +36,9 @@ export interface BoardFixture extends AsyncDisposable {
 export function boardFixtureOn(
   redis: RedisClient,
   prefix: string,
+  readStored?: ReadStoredJournal,
 ): Pick<BoardFixture, 'boards' | 'job' | 'claim'> {
-  const boards = openBoards(redis, prefix);
+  const boards = openBoards(redis, prefix, readStored);
   return {
     boards,
     async job(tasks, options = {}) {
@@ -80,11 +88,12 @@ export function boardFixtureOn(
   };
 }
 
-export async function openBoardFixture(): Promise<BoardFixture> {
+/** `readStored`: where its journals lie that have left Redis. */
+export async function openBoardFixture(readStored?: ReadStoredJournal): Promise<BoardFixture> {
   const store = openTestRedis();
   return {
     store,
-    ...boardFixtureOn(store.redis, store.prefix),
+    ...boardFixtureOn(store.redis, store.prefix, readStored),
     async [Symbol.asyncDispose]() {
       await store[Symbol.asyncDispose]();
     },

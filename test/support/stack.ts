@@ -2,9 +2,10 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Boards, openBoards } from '@crewboard/board';
+import type { Boards } from '@crewboard/board';
 import { type Client, createClient } from '@crewboard/client';
 import type { BoardEvent, Job } from '@crewboard/contracts';
+import { boardsOf } from './boards-of.ts';
 import { type Answer, type HeldModel, startHeldModel } from './held-model.ts';
 import { openTestRedis, type TestRedis } from './redis.ts';
 import { openRedisWire, type RedisWire } from './redis-wire.ts';
@@ -15,7 +16,7 @@ export type { ServiceProcess } from './service-process.ts';
 /** The repository's examples: an allowed workspace of every stack. */
 export const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
-const API_KEY = 'cb_process-stack-key-0123456789';
+export const API_KEY = 'cb_process-stack-key-0123456789';
 /** How long a job may take to end; on a busy machine a new process alone takes many seconds. */
 const JOB_WITHIN_MS = 90_000;
 
@@ -42,6 +43,9 @@ export interface WorkerProcess extends ServiceProcess {
  * process that checks and records every request. Disposing kills every process and deletes every key.
  */
 export interface Stack extends AsyncDisposable {
+  /** Where the API listens. */
+  url: string;
+  api: ServiceProcess;
   client: Client;
   /** The boards as Redis has them, over a connection of the test's own. */
   boards: Boards;
@@ -116,11 +120,14 @@ export async function openStack(options: StackOptions = {}): Promise<Stack> {
   };
   try {
     const api = await keep(startService('api', variables, folder));
-    const client = createClient({ baseUrl: api.url ?? '', apiKey: API_KEY });
+    const url = api.url ?? '';
+    const client = createClient({ baseUrl: url, apiKey: API_KEY });
     let workers = 0;
     return {
+      url,
+      api,
       client,
-      boards: openBoards(store.redis, store.prefix),
+      boards: boardsOf({ store, dataDir: join(folder, 'data') }),
       store,
       dataDir: join(folder, 'data'),
       model,

@@ -50,9 +50,10 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const reader = connect({ maxRetriesPerRequest: null });
   const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   const core = composeCore({ redis, queueConnection, settings, log });
-  const hub = createEventHub(reader, core.boards, log);
+  const { boards, artifacts, deleteJob } = core;
+  const hub = createEventHub(reader, boards, log);
   return {
-    service: createService({ boards: core.boards, redis, hub, settings, artifacts: core.artifacts }),
+    service: createService({ boards, redis, hub, settings, artifacts, deleteJob }),
     queues: allQueues(core.queues),
     async close() {
       hub.close();

@@ -40,7 +40,7 @@ export interface RequestParts<Params = unknown, Query = unknown, Headers = unkno
 }
 
 interface Described {
-  method: 'GET' | 'POST' | 'PATCH';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Fastify's notation: `/v1/jobs/:id`. */
   path: string;
   summary: string;

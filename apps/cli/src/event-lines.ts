@@ -1,5 +1,7 @@
 import type { Client } from '@crewboard/client';
 import type { BoardEvent } from '@crewboard/contracts';
+import { eventText } from './event-text.ts';
+import { rateLine } from './rate-lines.ts';
 import { plural, safeLine } from './text.ts';
 
 /** Events name tasks by ID; the names shown are kept, up to this many. */
@@ -71,17 +73,12 @@ function routineVerb({ type }: BoardEvent): string | undefined {
   return type === 'task.claimed' || type === 'task.completed' ? type.slice('task.'.length) : undefined;
 }
 
-function textOf(event: BoardEvent, name: string): string | undefined {
-  const value = event.data?.[name];
-  return typeof value === 'string' && value !== '' ? safeLine(value, 160) : undefined;
-}
-
 /** What people are asked, with the command that answers. */
 function askedLine(event: BoardEvent, jobId: string): string | undefined {
   if (event.type === 'plan.proposed')
     return `plan ${event.data?.version} waits for approval: crewboard approve ${jobId} --show`;
   if (event.type !== 'task.noted' || event.data?.question !== true) return undefined;
-  return `the lead asks: ${textOf(event, 'text') ?? ''} (answer with: crewboard steer ${jobId} TEXT)`;
+  return `the lead asks: ${eventText(event, 'text') ?? ''} (answer with: crewboard steer ${jobId} TEXT)`;
 }
 
 /** A job's story for people, told event by event from its first one. */
@@ -115,14 +112,14 @@ export function eventLines(client: Client, jobId: string, signal: AbortSignal): 
       saidCounted = true;
       return `more than ${DETAILED_TASKS} tasks: claimed and completed ones are only counted from here on`;
     }
-    const asked = askedLine(event, jobId);
-    if (asked !== undefined) return asked;
+    const whole = askedLine(event, jobId) ?? rateLine(event);
+    if (whole !== undefined) return whole;
     const verb = notableVerb(event) ?? routine;
     if (verb === undefined) return undefined;
     const name = event.taskId === undefined ? 'the job' : await names.of(event.taskId);
     // The lead's own start and end are the job's, which are told by its state and its result.
     if (routine !== undefined && name === LEAD) return undefined;
-    const reason = textOf(event, 'reason') ?? textOf(event, 'class');
+    const reason = eventText(event, 'reason') ?? eventText(event, 'class');
     return reason === undefined ? `${verb} ${name}` : `${verb} ${name}: ${reason}`;
   }
 

@@ -87,7 +87,7 @@ function stateDisplay(story: Story, terminal: Terminal, signal: AbortSignal) {
 
 /**
  * Follows a job until it has ended and returns it then. Shows how its tasks are planned, claimed and completed, its
- * failures, blocks and pauses, and the counts as they change. Rejects when the server is lost for good, or with the
+ * failures, blocks and pauses, how long calls of its models are held back, and the counts as they change. Rejects when the server is lost for good, or with the
  * reason of `signal`.
  */
 export async function followJob(

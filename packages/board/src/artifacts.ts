@@ -5,7 +5,8 @@ import { type CallName, storedName } from './call-name.ts';
 import type { Hold } from './holder-calls.ts';
 import { parseReply } from './replies.ts';
 
-const Row = z
+/** An artifact's record as scripts answer it. */
+export const ArtifactRow = z
   .tuple([z.string(), z.string(), z.number(), z.string(), z.string(), z.string(), z.number()])
   .transform(
     ([ref, path, bytes, sha256, contentType, taskId, createdAt]): Artifact => ({
@@ -18,9 +19,9 @@ const Row = z
       createdAt: isoTime(createdAt),
     }),
   );
-const CommitReply = z.tuple([z.enum(['ok', 'already']), Row]);
-const FindReply = z.union([z.tuple([z.literal('ok'), Row]), z.tuple([z.literal('none')])]);
-const ListReply = z.tuple([z.literal('ok'), z.array(Row), z.number()]);
+const CommitReply = z.tuple([z.enum(['ok', 'already']), ArtifactRow]);
+const FindReply = z.union([z.tuple([z.literal('ok'), ArtifactRow]), z.tuple([z.literal('none')])]);
+const ListReply = z.tuple([z.literal('ok'), z.array(ArtifactRow), z.number()]);
 
 /** An artifact whose content is in the store. */
 export interface NewArtifact {
@@ -79,12 +80,15 @@ export function artifactRecords(io: BoardIo) {
       return { artifacts, nextAfter: last > 0 ? last : undefined };
     },
 
-    /** Which of these contents an artifact of the board has. */
+    /** Which of these contents an artifact of the board has, or a journal that lies in the store. */
     async wantedContents(jobId: string, hashes: readonly string[]): Promise<Set<string>> {
       if (hashes.length === 0) return new Set();
       const fields = hashes.map((sha256) => `s:${sha256}`);
-      const counts = await io.guard(() => io.redis.hmget(io.keys.board(jobId, 'artifacts'), ...fields));
-      return new Set(hashes.filter((_, i) => counts[i] !== null));
+      const countsIn = (key: 'artifacts' | 'journals') =>
+        io.guard(() => io.redis.hmget(io.keys.board(jobId, key), ...fields));
+      const artifacts = await countsIn('artifacts');
+      const journals = await countsIn('journals');
+      return new Set(hashes.filter((_, i) => artifacts[i] !== null || journals[i] !== null));
     },
   };
 }

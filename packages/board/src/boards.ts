@@ -13,12 +13,14 @@ import { handOver } from './hand-over.ts';
 import { holderCalls, holderNotes } from './holder-calls.ts';
 import { jobEdits } from './job-edits.ts';
 import { jobIndex } from './job-index.ts';
-import { journalStore } from './journal-store.ts';
+import { journalStore, noStoredJournals, type ReadStoredJournal } from './journal-store.ts';
 import { keyspace } from './keys.ts';
 import { messages } from './messages.ts';
 import { modelHolds } from './model-holds.ts';
 import { plans } from './plans.ts';
 import { readers } from './readers.ts';
+import { retention } from './retention.ts';
+import { retentionIndex } from './retention-index.ts';
 import { reviews } from './reviews.ts';
 import type { RedisClient } from './scripts.ts';
 import { snapshots } from './snapshot.ts';
@@ -28,9 +30,14 @@ import { walks } from './walk-up.ts';
 
 /**
  * The boards of one Redis below one prefix (a name in braces): every transition, read and hand-over.
- * The connection belongs to the caller. Every call may throw `unavailable` when Redis can't be reached.
+ * The connection belongs to the caller. Every call may throw `unavailable` when Redis can't be reached. `readStored`
+ * reads journals that have left Redis; without it such a journal is `unavailable`.
  */
-export function openBoards(redis: RedisClient, prefix: string) {
+export function openBoards(
+  redis: RedisClient,
+  prefix: string,
+  readStored: ReadStoredJournal = noStoredJournals,
+) {
   const io = boardIo(redis, keyspace(prefix));
   return {
     ...submitBoard(io),
@@ -54,12 +61,13 @@ export function openBoards(redis: RedisClient, prefix: string) {
     ...attemptRecords(io),
     ...artifactRecords(io),
     ...eventLog(io),
-    ...journalStore(io),
+    ...journalStore(io, readStored),
+    ...retention(io),
     ...budgets(io),
     ...handOver(io),
     ...modelHolds(io),
     ...aboutTasks(io),
-    index: jobIndex(io),
+    index: { ...jobIndex(io), ...retentionIndex(io) },
     keys: io.keys,
   };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ManyScript, ScriptArguments } from './scripts.ts';
 
 /** Calls that one script carries out at most: more would keep others waiting for longer than they gain. */
-const CALLS_MOST = 16;
+const CALLS_MOST = 32;
 
 const Replies = z.array(z.unknown());
 

@@ -170,5 +170,6 @@ export const HASHES_OF_TASKS = [
   'usage',
   'progress',
   'runners',
+  'journals',
 ] as const;
 type HashOfTasks = (typeof HASHES_OF_TASKS)[number];

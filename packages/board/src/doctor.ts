@@ -28,7 +28,7 @@ export interface DoctorOptions {
 /** Findings that a report holds: one damage may show in every task of a board. */
 const FINDINGS_MOST = 1000;
 const OUTBOX_MS = 60_000;
-/** What an edge adds to the unmet counter, by its state; as in lua/lib/flow.lua. */
+/** What an edge adds to the unmet counter, by its state; as in lua/lib/dependents.lua. */
 const UNITS: Record<string, number> = { u: 1, l: 16_777_216, m: 0 };
 
 /** What is gathered on the way over a board. */

@@ -7,7 +7,17 @@ import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
   id: string;
-  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks' | 'wind_up';
+  kind:
+    | 'enqueue'
+    | 'dispatch'
+    | 'settle'
+    | 'lost'
+    | 'cancel'
+    | 'cascade'
+    | 'checks'
+    | 'wind_up'
+    | 'archive'
+    | 'journal';
   taskId: string;
   attempt: number;
   dispatch: number;
@@ -17,7 +27,18 @@ export interface OutboxEntry {
 
 const OutboxFields = z.object({
   v: z.coerce.number().int().min(1).max(1),
-  kind: z.enum(['enqueue', 'dispatch', 'settle', 'lost', 'cancel', 'cascade', 'checks', 'wind_up']),
+  kind: z.enum([
+    'enqueue',
+    'dispatch',
+    'settle',
+    'lost',
+    'cancel',
+    'cascade',
+    'checks',
+    'wind_up',
+    'archive',
+    'journal',
+  ]),
   task: z.string(),
   attempt: z.coerce.number().int(),
   dispatch: z.coerce.number().int(),
@@ -78,10 +99,11 @@ const CANCEL_SLICE = 100;
 /** The outbox and the sweep: what makes every hand-over happen at least once. */
 export function handOver(io: BoardIo) {
   return {
-    /** The oldest entries of a board's outbox, at most `limit`. */
-    async readOutbox(jobId: string, limit: number): Promise<OutboxEntry[]> {
+    /** The oldest entries of a board's outbox, after the entry `after` where one is given, at most `limit`. */
+    async readOutbox(jobId: string, limit: number, after?: string): Promise<OutboxEntry[]> {
+      const from = after === undefined ? '-' : `(${after}`;
       const entries = await io.guard(() =>
-        io.redis.xrange(io.keys.board(jobId, 'outbox'), '-', '+', 'COUNT', limit),
+        io.redis.xrange(io.keys.board(jobId, 'outbox'), from, '+', 'COUNT', limit),
       );
       return entries.map(([id, fields]) => {
         const pairs = Array.from({ length: fields.length / 2 }, (_, i) => [fields[i * 2], fields[i * 2 + 1]]);
@@ -97,7 +119,7 @@ export function handOver(io: BoardIo) {
       await io.guard(() => io.redis.xdel(io.keys.board(jobId, 'outbox'), ...ids));
     },
 
-    /** Carries out an entry that concerns only the board itself (all but `enqueue` and `checks`). */
+    /** Carries out an entry that concerns only the board itself (not into a queue or a store). */
     async carryOut(jobId: string, entry: Pick<OutboxEntry, 'kind' | 'taskId'>): Promise<void> {
       if (entry.kind === 'settle') parseReply(await io.run(jobId, 'settle_slice', [entry.taskId]), Word);
       else if (entry.kind === 'lost') parseReply(await io.run(jobId, 'lost', [entry.taskId]), Word);

@@ -7,6 +7,12 @@ const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
 const SUBMIT_LOCK_MS = 60_000;
 const Stored = z.object({ v: z.literal(1), hash: z.string(), jobId: JobId });
 
+/** Gives a lock back if `token` still holds it. */
+export async function unlock(io: BoardIo, key: string, token: string): Promise<void> {
+  const mine = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+  await io.guard(() => io.redis.eval(mine, 1, key, token));
+}
+
 /** What stands outside boards, below the one prefix: which jobs there are, and idempotency keys. */
 export function jobIndex(io: BoardIo) {
   const live = io.keys.global('live');
@@ -90,9 +96,7 @@ export function jobIndex(io: BoardIo) {
     },
     /** Gives the lock back if it is still this request's. */
     async unlockSubmit(jobId: string, token: string): Promise<void> {
-      const mine =
-        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
-      await io.guard(() => io.redis.eval(mine, 1, submitting(jobId), token));
+      await unlock(io, submitting(jobId), token);
     },
   };
 }

@@ -13,6 +13,7 @@ import type { BoardIo } from './board-io.ts';
 import { packUsage, settleCall } from './budgets.ts';
 import type { Hold } from './holder-calls.ts';
 import { parseReply } from './replies.ts';
+import { journalParts } from './retention.ts';
 import { withoutAbsent } from './without-absent.ts';
 
 const AppendReply = z.tuple([z.enum(['ok', 'already', 'conflict']), z.number()]);
@@ -55,19 +56,58 @@ export interface JournalOptions {
   messagesFor?: (entry: NewJournalEntry) => { ids: string[]; turn: number } | undefined;
 }
 
-/** The durable conversations of tasks. */
-export function journalStore(io: BoardIo) {
-  async function read(jobId: string, taskId: string): Promise<JournalEntry[]> {
-    const texts = await io.guard(() => io.redis.lrange(io.keys.journal(jobId, taskId), 0, -1));
-    return texts.map((text, i) => {
-      const parsed = JournalEntry.safeParse(JSON.parse(text));
-      if (parsed.success) return parsed.data;
-      throw new CrewboardError(
-        'unavailable',
-        `entry ${i} of the journal of ${taskId} can't be read by this version.`,
-      );
-    });
+/** Reads journals that have left Redis: what was stored, one entry a line. Errors: `not_found`. */
+export type ReadStoredJournal = (jobId: string, sha256: string) => Promise<string>;
+
+/** Without a store nothing is read in its place: a conversation that looked empty would begin anew. */
+export const noStoredJournals: ReadStoredJournal = async () => {
+  throw new CrewboardError('unavailable', 'this journal has left Redis, and no store is known here.');
+};
+
+/** How often a journal is read whose stored part was replaced in that moment. */
+const READ_TRIES = 3;
+
+/** Parses a journal's entries of one JSON text each. Errors: `unavailable`. */
+export function parseJournal(taskId: string, texts: readonly string[]): JournalEntry[] {
+  return texts.map((text, i) => {
+    const parsed = JournalEntry.safeParse(JSON.parse(text));
+    if (parsed.success) return parsed.data;
+    throw new CrewboardError(
+      'unavailable',
+      `entry ${i} of the journal of ${taskId} can't be read by this version.`,
+    );
+  });
+}
+
+/** The entries of a stored journal, as they were put. */
+export function storedEntries(text: string): string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+/** The durable conversations of tasks: the list in Redis, after the part that has left for the store, if any has. */
+export function journalStore(io: BoardIo, readStored: ReadStoredJournal) {
+  /** All entries, and how many of them are in Redis no more. */
+  async function readParts(jobId: string, taskId: string) {
+    for (let tries = 1; ; tries++) {
+      const { stored, entries } = await journalParts(io, jobId, taskId);
+      if (stored === undefined) return { entries: parseJournal(taskId, entries), before: 0 };
+      try {
+        const texts = storedEntries(await readStored(jobId, stored.sha256));
+        return { entries: parseJournal(taskId, [...texts, ...entries]), before: texts.length };
+      } catch (error) {
+        const isGone = error instanceof CrewboardError && error.code === 'not_found';
+        if (!isGone) throw error;
+        // Replaced by a longer one meanwhile, or lost.
+        if (tries === READ_TRIES)
+          throw new CrewboardError(
+            'not_found',
+            `the journal of ${taskId} is not in the artifact store: is CREWBOARD_DATA_DIR the folder that wrote it?`,
+            { retry: 'never' },
+          );
+      }
+    }
   }
+  const read = async (jobId: string, taskId: string) => (await readParts(jobId, taskId)).entries;
 
   return {
     /** A task's journal as stored. */
@@ -78,8 +118,8 @@ export function journalStore(io: BoardIo) {
      * beside each other (tools, the loop) never meet a length that moved under them.
      */
     async openJournal(hold: Hold, options: JournalOptions): Promise<Journal> {
-      const entries = await read(hold.jobId, hold.taskId);
-      const appendNext = createAppend(io, hold, options, entries);
+      const { entries, before } = await readParts(hold.jobId, hold.taskId);
+      const appendNext = createAppend(io, hold, options, entries, before);
       let line: Promise<void> = Promise.resolve();
       return {
         entries,
@@ -93,8 +133,17 @@ export function journalStore(io: BoardIo) {
   };
 }
 
-/** The fenced append of one attempt; `entries` is what the journal holds, and grows with each. */
-function createAppend(io: BoardIo, hold: Hold, options: JournalOptions, entries: JournalEntry[]) {
+/**
+ * The fenced append of one attempt; `entries` is what the journal holds, and grows with each. `before`: how many of them
+ * have left Redis, which can't change while an attempt is live.
+ */
+function createAppend(
+  io: BoardIo,
+  hold: Hold,
+  options: JournalOptions,
+  entries: JournalEntry[],
+  before: number,
+) {
   const { attempt } = options;
   // Of this attempt, also from before a fence: a call that was started and not answered yet.
   const openTools = new Set<string>();
@@ -110,7 +159,7 @@ function createAppend(io: BoardIo, hold: Hold, options: JournalOptions, entries:
     const args = [
       hold.taskId,
       hold.token,
-      entries.length,
+      entries.length - before,
       full.id,
       JSON.stringify(full),
       isGrowth(entry) ? 1 : 0,
@@ -127,7 +176,7 @@ function createAppend(io: BoardIo, hold: Hold, options: JournalOptions, entries:
     if (word === 'conflict') {
       throw new CrewboardError(
         'lease_lost',
-        `the journal of ${hold.taskId} has ${length} entries, not ${entries.length}: another attempt wrote to it.`,
+        `the journal of ${hold.taskId} has ${before + length} entries, not ${entries.length}: another attempt wrote to it.`,
       );
     }
     if (entry.kind === 'tool.started') openTools.add(entry.toolUseId);

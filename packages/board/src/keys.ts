@@ -28,6 +28,7 @@ export const BOARD_KEYS = [
   'rate',
   'messages',
   'spend',
+  'journals',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

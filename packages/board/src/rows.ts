@@ -41,7 +41,7 @@ function number(values: readonly unknown[], at: number, what: string): number {
 
 function hotTask(value: unknown): HotTask {
   const what = 'task record';
-  const values = list(value, 26, what);
+  const values = list(value, 19, what);
   return {
     version: number(values, 0, what),
     code: number(values, 1, what),
@@ -50,19 +50,29 @@ function hotTask(value: unknown): HotTask {
     executor: number(values, 4, what),
     policy: number(values, 5, what),
     attempt: number(values, 6, what),
-    owner: text(values, 8, what),
-    failures: number(values, 9, what),
-    maxAttempts: number(values, 10, what),
-    strikes: number(values, 11, what),
-    notBefore: number(values, 13, what),
-    hold: text(values, 14, what),
-    updatedAt: number(values, 19, what),
-    startedAt: number(values, 20, what),
-    endedAt: number(values, 21, what),
-    fresh: number(values, 23, what),
-    onLost: number(values, 24, what),
-    createdAt: number(values, 25, what),
+    owner: text(values, 7, what),
+    failures: number(values, 8, what),
+    maxAttempts: number(values, 9, what),
+    strikes: number(values, 10, what),
+    notBefore: number(values, 11, what),
+    hold: text(values, 12, what),
+    updatedAt: number(values, 13, what),
+    startedAt: number(values, 14, what),
+    endedAt: number(values, 15, what),
+    fresh: number(values, 16, what),
+    onLost: number(values, 17, what),
+    createdAt: number(values, 18, what),
   };
+}
+
+/** A list, or 0 for none. */
+function optionalList(
+  values: readonly unknown[],
+  at: number,
+  least: number,
+  what: string,
+): readonly unknown[] | undefined {
+  return values[at] === 0 ? undefined : list(values[at], least, what);
 }
 
 function stored<T>(schema: z.ZodType<T>, json: string): T | undefined {
@@ -71,23 +81,21 @@ function stored<T>(schema: z.ZodType<T>, json: string): T | undefined {
 
 function taskRow(value: unknown): TaskRowType {
   const what = 'task row';
-  const values = list(value, 8, what);
-  const figures = list(JSON.parse(text(values, 1, what)), 4, what);
-  const open = figures[1] === 0 ? [] : list(figures[1], 0, what);
-  const usage = figures[2] === 0 ? [] : list(figures[2], 5, 'usage');
-  const lease = number(figures, 3, what);
-  const spent = figures[4] === 0 || figures[4] === undefined ? undefined : list(figures[4], 3, 'spend');
-  const progress = text(values, 7, what);
+  const values = list(value, 12, what);
+  const open = optionalList(values, 2, 0, what) ?? [];
+  const usage = optionalList(values, 3, 5, 'usage') ?? [];
+  const spent = optionalList(values, 4, 3, 'spend');
+  const progress = text(values, 11, what);
   return {
     id: text(values, 0, what),
-    hot: hotTask(figures[0]),
-    head: stored(Head, text(values, 2, what)) ?? damaged('task head'),
-    outcome: stored(Outcome, text(values, 3, what)),
-    body: stored(Body, text(values, 4, what)),
-    output: stored(Output, text(values, 5, what)),
-    dependsOn: parseDependencies(text(values, 6, what)),
+    hot: hotTask(values[1]),
+    head: stored(Head, text(values, 6, what)) ?? damaged('task head'),
+    outcome: stored(Outcome, text(values, 7, what)),
+    body: stored(Body, text(values, 8, what)),
+    output: stored(Output, text(values, 9, what)),
+    dependsOn: parseDependencies(text(values, 10, what)),
     open: open.map((_, i) => text(open, i, what)),
-    leaseUntil: lease === 0 ? undefined : lease,
+    leaseUntil: values[5] === '' ? undefined : number(values, 5, what),
     usage: {
       ...parseUsage(usage.map((_, i) => number(usage, i, 'usage'))),
       ...(spent === undefined ? {} : costOf(spent.slice(0, 3).map((_, i) => number(spent, i, 'spend')))),

@@ -37,11 +37,22 @@ const READING: BoardKey[] = [
   'spend',
 ];
 
-const FLOW = ['core', 'spend', 'messages', 'flow', 'pass_on', 'plan_mode'];
+const FLOW = ['core', 'spend', 'messages', 'window', 'wake', 'dependents', 'pass_on', 'plan_mode'];
 const HOLDER = [...FLOW, 'artifacts', 'pauses', 'holder'];
 const BUDGET = [...HOLDER, 'budget'];
 const CHANGES = [...HOLDER, 'person', 'edges', 'answers', 'add', 'edit', 'cancel', 'reopen'];
-const DOCTOR = ['core', 'spend', 'messages', 'flow', 'rows', 'edges', 'doctor', 'doctor_task'];
+const DOCTOR = [
+  'core',
+  'spend',
+  'messages',
+  'window',
+  'wake',
+  'dependents',
+  'rows',
+  'edges',
+  'doctor',
+  'doctor_task',
+];
 const CHANGING: BoardKey[] = [...ENDING, 'keys', 'order', 'head', 'body', 'deps', 'output'];
 
 const SCRIPTS = {
@@ -128,6 +139,11 @@ const SCRIPTS = {
   doctor_members: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_fields: { libraries: DOCTOR, keys: BOARD_KEYS },
   doctor_board: { libraries: DOCTOR, keys: BOARD_KEYS },
+  read_journal: { libraries: [], keys: ['journals', 'journal'] },
+  leave_journal: { libraries: ['core'], keys: ['hot', 'journals', 'journal'] },
+  read_stamp: { libraries: ['core', 'retention'], keys: ['hot', 'events', 'usage', 'spend'] },
+  remove_board: { libraries: ['core', 'retention'], keys: BOARD_KEYS },
+  artifact_records: { libraries: ['core', 'artifacts'], keys: ['hot', 'artifacts'] },
 } as const satisfies Record<
   string,
   { libraries: readonly string[]; keys: readonly (BoardKey | 'journal')[] }

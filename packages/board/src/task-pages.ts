@@ -32,6 +32,41 @@ export type PageQuery = Pick<TaskListQuery, 'status' | 'readiness' | 'label'> & 
   planned?: boolean;
 };
 
+/** Tasks of a list from a number on: `last` is the last number looked at, 0 when there is no more. */
+interface ListedTasks {
+  tasks: Task[];
+  last: number;
+  asOf: string;
+  counts: Counts;
+}
+
+/** Makes a page of lists that know all filters but the labels. */
+export async function pageThrough(
+  query: PageQuery,
+  list: (after: number, limit: number) => Promise<ListedTasks>,
+): Promise<TaskPage> {
+  const labels = [query.label ?? []].flat();
+  const found: Task[] = [];
+  // With labels most of what is looked at may not match.
+  const scan = labels.length > 0 ? Math.max(query.limit, LABEL_SCAN) : query.limit;
+  let after = query.after;
+  let scanned = 0;
+  for (;;) {
+    const page = await list(after, scan);
+    const answer = { asOf: page.asOf, counts: page.counts };
+    scanned += page.tasks.length;
+    for (const [i, task] of page.tasks.entries()) {
+      if (labels.every((label) => task.labels.includes(label))) found.push(task);
+      if (found.length < query.limit) continue;
+      const more = page.last > 0 || i < page.tasks.length - 1;
+      return withoutAbsent({ tasks: found, nextAfter: more ? task.number : undefined, ...answer });
+    }
+    after = page.last;
+    if (after === 0) return { tasks: found, ...answer };
+    if (scanned >= SCAN_MOST) return { tasks: found, nextAfter: after, ...answer };
+  }
+}
+
 /** Lists of tasks in plan order. A cursor is a task's number, so pages stay stable while tasks change. */
 export function taskPages(io: BoardIo) {
   async function list(
@@ -40,7 +75,7 @@ export function taskPages(io: BoardIo) {
     limit: number,
     codes: readonly number[],
     { full = false, planned = false }: Pick<PageQuery, 'full' | 'planned'> = {},
-  ) {
+  ): Promise<ListedTasks> {
     const reply = parseReply(
       await io.run(jobId, 'list_tasks', [after, limit, full ? 1 : 0, ...codes]),
       ListReply,
@@ -51,7 +86,7 @@ export function taskPages(io: BoardIo) {
       .filter((row) => row !== undefined)
       .filter(({ hot }) => !planned || !OUTSIDE_CODES.includes(hot.code))
       .map((row) => toTask(row, hold));
-    return { tasks, last, asOf, board };
+    return { tasks, last, asOf, counts: countsOf(board) };
   }
 
   /** The codes that a filter stands for; none means all tasks, undefined that nothing can match. */
@@ -68,31 +103,12 @@ export function taskPages(io: BoardIo) {
      * a page may be short of `limit` while more follow: at most SCAN_MOST tasks are looked at.
      */
     async page(jobId: string, query: PageQuery): Promise<TaskPage> {
-      const labels = [query.label ?? []].flat();
       const codes = await codesFor(jobId, query);
       if (codes === undefined) {
-        const { asOf, board } = await list(jobId, 0, 1, []);
-        return { tasks: [], asOf, counts: countsOf(board) };
+        const { asOf, counts } = await list(jobId, 0, 1, []);
+        return { tasks: [], asOf, counts };
       }
-      const found: Task[] = [];
-      // With labels most of what is looked at may not match.
-      const scan = labels.length > 0 ? Math.max(query.limit, LABEL_SCAN) : query.limit;
-      let after = query.after;
-      let scanned = 0;
-      for (;;) {
-        const page = await list(jobId, after, scan, codes, query);
-        const answer = { asOf: page.asOf, counts: countsOf(page.board) };
-        scanned += page.tasks.length;
-        for (const [i, task] of page.tasks.entries()) {
-          if (labels.every((label) => task.labels.includes(label))) found.push(task);
-          if (found.length < query.limit) continue;
-          const more = page.last > 0 || i < page.tasks.length - 1;
-          return withoutAbsent({ tasks: found, nextAfter: more ? task.number : undefined, ...answer });
-        }
-        after = page.last;
-        if (after === 0) return { tasks: found, ...answer };
-        if (scanned >= SCAN_MOST) return { tasks: found, nextAfter: after, ...answer };
-      }
+      return pageThrough(query, (after, limit) => list(jobId, after, limit, codes, query));
     },
   };
 }

@@ -49,6 +49,8 @@ export interface Client {
     edit(jobId: string, body: EditJobBody, options?: CallOptions): Promise<Job>;
     /** Starts a job that was submitted with `hold`. */
     start(jobId: string, options?: CallOptions): Promise<Job>;
+    /** Deletes an ended job with everything that is kept of it; `not_found` once it is gone. */
+    delete(jobId: string, options?: CallOptions): Promise<void>;
     /** The job's result, partial while it runs. */
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** A page of the lead's conversation; `not_found` when the job has no lead. */
@@ -109,6 +111,7 @@ function jobCalls(transport: Transport): Client['jobs'] {
     start: (jobId, options) => control(jobId, 'start', undefined, options),
     edit: (jobId, body, { signal } = {}) =>
       transport.json(Job, { method: 'PATCH', path: jobPath(jobId), body, signal }),
+    delete: (jobId, { signal } = {}) => transport.none({ method: 'DELETE', path: jobPath(jobId), signal }),
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     transcript: (jobId, page = {}, { signal } = {}) =>

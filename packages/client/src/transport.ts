@@ -19,7 +19,7 @@ export interface TransportOptions {
 export interface Request {
   /** Below the base URL, with its query: `/v1/jobs?limit=5`. */
   path: string;
-  method?: 'GET' | 'POST' | 'PATCH';
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
@@ -31,6 +31,8 @@ export interface Request {
 export interface Transport {
   /** Sends `request` and answers its JSON, parsed by `schema`. */
   json<T>(schema: Schema<T>, request: Request): Promise<T>;
+  /** Sends `request`, whose answer has no body. */
+  none(request: Request): Promise<void>;
   /** Sends `request` and answers the lines of its body as they come, or `undefined` for 204. */
   lines(request: Request): Promise<AsyncGenerator<string> | undefined>;
   /** Sends `request` and answers the bytes of its body as they come. */
@@ -136,6 +138,11 @@ export function createTransport(options: TransportOptions): Transport {
         const text = await response.text();
         deadline.end();
         return parseAnswer(schema, parseJson(text, response.url), response.url);
+      }),
+    none: (request) =>
+      exchange(request, options.timeoutMs, async (response, deadline) => {
+        await response.body?.cancel();
+        deadline.end();
       }),
     lines: (request) =>
       exchange(request, options.idleMs, async (response, deadline) => {

@@ -20,6 +20,22 @@ function int(fallback: number, min: number, max: number) {
     .default(fallback);
 }
 
+/** A number that may have a fraction, in decimal digits. */
+function decimal(fallback: number, min: number, max: number) {
+  return z
+    .string()
+    .transform((text, context) => {
+      const value = /^\+?\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN;
+      if (value >= min && value <= max) return value;
+      context.addIssue({
+        code: 'custom',
+        message: `must be a number from ${min} to ${max} such as 30 or 0.5, got ${quoted(text)}`,
+      });
+      return z.NEVER;
+    })
+    .default(fallback);
+}
+
 /** One of a few words. */
 function word<const Words extends readonly [string, string, ...string[]]>(words: Words) {
   const all = `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
@@ -64,7 +80,7 @@ export const Environment = z.object({
   CREWBOARD_WORKSPACES: z.string().optional(),
   CREWBOARD_COMMANDS: word(COMMANDS_MODES).optional(),
   CREWBOARD_BODY_LIMIT: int(4_194_304, 1024, 1_073_741_824),
-  CREWBOARD_RETENTION_DAYS: int(30, 0, 3650),
+  CREWBOARD_RETENTION_DAYS: decimal(30, 0, 3650),
   CREWBOARD_LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** Set by `crewboard up` for its children: where its simulated Messages API listens. */
   CREWBOARD_SIMULATED_MODEL_URL: url.optional(),

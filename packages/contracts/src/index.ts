@@ -1,4 +1,16 @@
 export {
+  ARCHIVE_FORMAT,
+  ArchivedArtifact,
+  ArchivedEvent,
+  ArchivedJob,
+  ArchivedJobLine,
+  ArchivedTask,
+  ArchiveEnd,
+  ArchiveHead,
+  type ArchiveLine,
+  StoredJournal,
+} from './archive.ts';
+export {
   ARTIFACT_BYTES_MOST,
   Artifact,
   ArtifactList,

@@ -14,6 +14,7 @@ export const NextCall = z.discriminatedUnion('call', [
       'list_jobs',
       'claim',
       'start_job',
+      'cancel_job',
       'submit_plan',
       'read_result',
       'list_artifacts',
@@ -74,6 +75,8 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
       return `POST ${job}/tasks/claim {"owner":"your-name"}`;
     case 'start_job':
       return `POST ${job}/start`;
+    case 'cancel_job':
+      return `POST ${job}/cancel`;
     case 'read_result':
       return `GET ${job}/result`;
     case 'list_artifacts':
@@ -103,6 +106,7 @@ export function toolCall(next: NextCall, tool: string, example?: unknown): strin
     case 'list_tasks':
     case 'list_jobs':
     case 'start_job':
+    case 'cancel_job':
     case 'read_result':
     case 'list_artifacts':
       return 'board_list {}';

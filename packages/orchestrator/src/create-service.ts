@@ -14,12 +14,14 @@ import {
   type TaskListQuery,
 } from '@crewboard/contracts';
 import type { ArtifactStore } from '@crewboard/tools';
+import type { DeleteJob } from './archive/delete-job.ts';
 import { artifactService } from './artifacts/artifact-service.ts';
 import { cancelPublisher } from './cancel-channel.ts';
 import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { createdByKey } from './created.ts';
+import { deletionService } from './deletion-service.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
 import { followEvents } from './follow-events.ts';
@@ -47,6 +49,7 @@ export interface ServiceDependencies {
   hub: EventHub;
   settings: Settings;
   artifacts: ArtifactStore;
+  deleteJob: DeleteJob;
 }
 
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
@@ -214,7 +217,7 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
-  const { boards, redis, settings, artifacts } = dependencies;
+  const { boards, redis, settings, artifacts, deleteJob } = dependencies;
   const isServed = servedProviders(redis, settings.prefix);
   const checkRules = createCheckRules(settings.commands);
   const views = jobViews(boards, isServed);
@@ -224,6 +227,7 @@ export function createService(dependencies: ServiceDependencies): Service {
     ...taskCalls({ ...dependencies, checkRules }),
     ...eventCalls(dependencies),
     ...artifactService({ boards, artifacts }),
+    ...deletionService({ boards, deleteJob }),
     ...claimService(holders),
     ...holderService(holders),
     ...steerService({ boards, settings, view: views.view }),

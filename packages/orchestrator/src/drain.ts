@@ -1,4 +1,5 @@
 import type { Boards, OutboxEntry } from '@crewboard/board';
+import { goesIntoStore, type StoreHandOver } from './archive/store-hand-over.ts';
 import { enqueuePerTick } from './enqueue.ts';
 import type { FactsOf } from './job-facts.ts';
 import type { Log } from './log.ts';
@@ -21,6 +22,7 @@ interface DrainDependencies {
   boards: Boards;
   queues: Queues;
   factsOf: FactsOf;
+  intoStores: StoreHandOver;
   log: Log;
 }
 
@@ -32,7 +34,7 @@ function deliveryOf(
 }
 
 /** Makes the drainer of a process. Two processes may drain one board at once: every entry is harmless twice. */
-export function createDrainer({ boards, queues, factsOf, log }: DrainDependencies): Drainer {
+export function createDrainer({ boards, queues, factsOf, intoStores, log }: DrainDependencies): Drainer {
   const enqueue = enqueuePerTick(queues);
   const running = new Map<string, Promise<void>>();
   const again = new Set<string>();
@@ -48,8 +50,7 @@ export function createDrainer({ boards, queues, factsOf, log }: DrainDependencie
     }
   }
 
-  async function round(jobId: string): Promise<number> {
-    const entries = await boards.readOutbox(jobId, ROUND_MOST);
+  async function carryOut(jobId: string, entries: readonly OutboxEntry[]): Promise<void> {
     await enqueueAll(
       jobId,
       entries.filter((entry) => entry.kind === 'enqueue' || entry.kind === 'checks'),
@@ -59,7 +60,18 @@ export function createDrainer({ boards, queues, factsOf, log }: DrainDependencie
       jobId,
       entries.map((entry) => entry.id),
     );
-    return entries.length;
+  }
+
+  /** Carries out what stands first, behind what is on its way into a store; answers how many entries that were. */
+  async function round(jobId: string): Promise<number> {
+    for (let after: string | undefined; ; ) {
+      const entries = await boards.readOutbox(jobId, ROUND_MOST, after);
+      const now = entries.filter((entry) => !goesIntoStore(entry));
+      await carryOut(jobId, now);
+      intoStores.start(jobId, entries.filter(goesIntoStore));
+      if (now.length > 0 || entries.length < ROUND_MOST) return now.length;
+      after = entries.at(-1)?.id;
+    }
   }
 
   async function drain(jobId: string): Promise<void> {

@@ -1,4 +1,9 @@
 export { resolveCommandsMode } from '@crewboard/tools';
+export { type ArchiveJob, createArchiveJob } from './archive/archive-job.ts';
+export { type ArchiveStore, createFileArchiveStore } from './archive/archive-store.ts';
+export { createDeleteJob, type DeleteJob } from './archive/delete-job.ts';
+export { orFromArchives } from './archive/fall-through.ts';
+export { createRetention } from './archive/retention.ts';
 export {
   ARTIFACT_ORPHAN_MS,
   createArtifactSweeper,
@@ -10,6 +15,7 @@ export { createService, type ServiceDependencies } from './create-service.ts';
 export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, type EventHub } from './event-hub.ts';
+export { createJournalMover, readStoredFrom } from './journals/stored-journals.ts';
 export type { Log } from './log.ts';
 export { followPauses } from './pause-channel.ts';
 export { readPriceFile } from './prices.ts';
@@ -19,6 +25,7 @@ export { modelCalls } from './run-agent-for.ts';
 export type {
   ArtifactCalls,
   ClaimCalls,
+  DeletionCalls,
   FollowItem,
   HolderCalls,
   JobCalls,

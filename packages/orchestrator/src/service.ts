@@ -170,6 +170,15 @@ export interface ArtifactCalls {
   findArtifact(scope: Scope, jobId: string, name: string): Promise<OpenArtifact>;
 }
 
+/** How ended jobs go for good. */
+export interface DeletionCalls {
+  /**
+   * Deletes an ended job: its board, its journals, its archive and its files. Repeated after a crash it goes on; once
+   * all is gone the job is `not_found`. Errors: `invalid_transition` while the job is open.
+   */
+  deleteJob(scope: Scope, jobId: string): Promise<void>;
+}
+
 export interface OpenArtifact {
   artifact: Artifact;
   /** Opens the content, or a part that lies in it; to be read to its end or destroyed. Errors: `not_found`. */
@@ -180,7 +189,14 @@ export interface OpenArtifact {
  * Everything that the HTTP API can ask of the orchestrator. Each method throws CrewboardError with a code of
  * DESIGN section 4; bodies are already parsed by their contracts schema. A task ID of another shape is `not_found`.
  */
-export interface Service extends ClaimCalls, HolderCalls, PersonCalls, JobCalls, SteerCalls, ArtifactCalls {
+export interface Service
+  extends ClaimCalls,
+    HolderCalls,
+    PersonCalls,
+    JobCalls,
+    SteerCalls,
+    ArtifactCalls,
+    DeletionCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;

@@ -39,10 +39,13 @@ export interface Settings {
   providers: Partial<Record<Provider, ProviderAccess>>;
   /** Prices that stand before the published ones. */
   prices: PriceFile;
+  /** How long an ended job stays in Redis. */
+  retentionMs: number;
 }
 
 const ANTHROPIC_URL = 'https://api.anthropic.com';
 const SWEEP_INTERVAL_MS = 500;
+const DAY_MS = 86_400_000;
 
 /**
  * Settings of a process from its parsed environment and price file; relative folders are taken from `cwd`. `commands` is how it runs
@@ -88,6 +91,7 @@ export function settingsFrom(
     commands,
     providers,
     prices,
+    retentionMs: Math.round(environment.CREWBOARD_RETENTION_DAYS * DAY_MS),
   };
 }
 
@@ -107,6 +111,8 @@ export function noModel(what: string): CrewboardError {
   return new CrewboardError(
     'unavailable',
     `no model is set up, and ${what} needs one. Nothing was changed. Set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL, or start with \`crewboard up\`, which offers a simulated model.`,
+    // Nothing that the caller sends, or waits for, sets one up.
+    { retry: 'never' },
   );
 }
 

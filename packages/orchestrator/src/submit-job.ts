@@ -167,8 +167,10 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
       const state = await boards.job(jobId);
       return state.status === 'accepting' && !state.held ? 'accepting' : answerFor(jobId, body);
     } catch (error) {
-      if (error instanceof CrewboardError && error.code === 'not_found') return 'absent';
-      throw error;
+      if (!(error instanceof CrewboardError && error.code === 'not_found')) throw error;
+      // Else the same key would make the job anew.
+      if (await boards.index.wasDeleted(jobId)) throw deletedSince(jobId);
+      return 'absent';
     }
   }
 
@@ -223,6 +225,14 @@ function answerFor(jobId: string, { goal, tasks, hold, plan }: JobBody): SubmitA
   const plans = goal !== undefined && (tasks === undefined || plan?.approve === true);
   const status = plans ? 'planning' : plan?.approve ? 'awaiting_approval' : 'running';
   return { id: jobId, status, links: linksOf(jobId) };
+}
+
+function deletedSince(jobId: string): CrewboardError {
+  return new CrewboardError(
+    'terminal',
+    `${jobId}, which this Idempotency-Key made, was deleted. Nothing was changed. Use a new key for a new job.`,
+    { next: { call: 'again', with: 'a new Idempotency-Key' } },
+  );
 }
 
 function refuseOtherBody(bound: { hash: string; jobId: string }, hash: string): void {

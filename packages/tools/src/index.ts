@@ -1,6 +1,7 @@
 export type { ArtifactAccess } from './artifacts/access.ts';
 export { contentTypeOf } from './artifacts/content-type.ts';
 export { createFileArtifactStore } from './artifacts/file-store.ts';
+export { syncFolder, unlessMissing } from './artifacts/job-folder.ts';
 export { createReadArtifactTool } from './artifacts/read-artifact.ts';
 export type { ArtifactStore, ByteRange, DiscardRule, StoredContent } from './artifacts/store.ts';
 export { readTextPage, type TextPage } from './artifacts/text-page.ts';

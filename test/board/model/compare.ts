@@ -143,6 +143,8 @@ export async function seenInRedis(
     ),
     foldedStatus: folded.jobStatus,
     outbox: outbox
+      // What goes into stores outside is none of the board's.
+      .filter(({ kind }) => kind !== 'archive' && kind !== 'journal')
       .map(({ kind, taskId, attempt, dispatch }) =>
         JSON.stringify({ kind, task: taskId === '' ? 0 : numberOf(taskId), attempt, dispatch }),
       )

@@ -112,9 +112,11 @@ function tell(board: ModelBoard, dependent: ModelTask, edge: Edge): void {
 /** Tells dependents from the edge number `from` on, as far as one step may; returns where it stopped, if it did. */
 export function tellFrom(board: ModelBoard, on: number, from: number): number | undefined {
   const edges = edgesOn(board, on);
-  const until = Math.min(edges.length, from + board.edgesLeft);
+  // Those of a lost task count double.
+  const cost = edgeState(board, { on, condition: 'completed' }) === 'lost' ? 2 : 1;
+  const until = Math.min(edges.length, from + Math.ceil(board.edgesLeft / cost));
   for (const { dependent, edge } of edges.slice(from, until)) tell(board, dependent, edge);
-  board.edgesLeft -= Math.max(0, until - from);
+  board.edgesLeft = Math.max(0, board.edgesLeft - Math.max(0, until - from) * cost);
   return until < edges.length ? until : undefined;
 }
 

@@ -1,5 +1,6 @@
-import { openBoards } from '@crewboard/board';
+import type { Boards } from '@crewboard/board';
 import { Claim, type CrewboardError, type JobBody, type NewTask, type Task } from '@crewboard/contracts';
+import { boardsOf } from '../../support/boards-of.ts';
 import { type LocalStack, type LocalStackOptions, openLocalStack } from '../../support/local-stack.ts';
 
 /** A job whose tasks are for holders outside, on a stack without workers, and the moves that tests begin with. */
@@ -7,7 +8,7 @@ export interface OutsideJob extends AsyncDisposable {
   stack: LocalStack;
   jobId: string;
   /** The board itself, over a connection of its own. */
-  boards: ReturnType<typeof openBoards>;
+  boards: Boards;
   /** A task's ID by its key. */
   id(key: string): string;
   task(key: string): Promise<Task>;
@@ -23,7 +24,7 @@ export async function openOutsideJob(
   options: LocalStackOptions & { body?: Partial<JobBody> } = {},
 ): Promise<OutsideJob> {
   const stack = await openLocalStack({ worker: false, ...options });
-  const boards = openBoards(stack.store.redis, stack.store.prefix);
+  const boards = boardsOf(stack);
   const { id: jobId } = await stack.client.jobs.submit({
     ...options.body,
     tasks: tasks.map((task) => ({ executor: 'external' as const, ...task })),

@@ -1,9 +1,10 @@
 import { CancelBody, Job, JobBody, JobList, JobListQuery, SubmitAnswer } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
+import { z } from 'zod';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
 import { IdempotencyHeaders, JobPath } from './shapes.ts';
 
-/** Returns the routes of jobs: submit, list, read, cancel. */
+/** Returns the routes of jobs: submit, list, read, cancel, delete. */
 export function jobRoutes(service: Service): Route[] {
   return [
     guardedRoute({
@@ -53,6 +54,20 @@ export function jobRoutes(service: Service): Route[] {
       answer: Job,
       handler: async ({ params, body, headers }, caller) =>
         json(await service.cancelJob(caller, params.id, body?.reason, headers['idempotency-key'])),
+    }),
+    guardedRoute({
+      ...BARE,
+      method: 'DELETE',
+      path: '/v1/jobs/:id',
+      summary: 'Delete an ended job with everything that is kept of it',
+      access: 'submit',
+      params: JobPath,
+      answer: z.undefined(),
+      status: 204,
+      handler: async ({ params }, caller) => {
+        await service.deleteJob(caller, params.id);
+        return { kind: 'empty' };
+      },
     }),
   ];
 }

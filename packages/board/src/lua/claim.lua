@@ -89,4 +89,4 @@ end
 emit('task.claimed', id, T, owner)
 if not builtIn then dispatch(B) end
 save(B, id, T)
-return { 'ok', T[TOKEN], leaseUntil, row(B, id, T, true), B[JOB_VERSION] }
+return { 'ok', T[TOKEN], leaseUntil, row(B, id, T, true, leaseUntil), B[JOB_VERSION] }

@@ -47,6 +47,7 @@ end_attempt(id, T, 'completed', '', '')
 T[TASK_ENDED] = now()
 T[CODE] = COMPLETED
 emit('task.completed', id, T, by)
+hand_on_journal(id, T)
 save_task(id, T)
 local isShort = B[WINDING_UP] > 0 and B[COUNTS + CANCELLED] > 0
 local whole = not didWaive and not isShort and failures_that_count(B) == 0

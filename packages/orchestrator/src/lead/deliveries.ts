@@ -1,5 +1,5 @@
 import type { NewJournalEntry } from '@crewboard/contracts';
-import { type Inbox, inboxText } from './inbox.ts';
+import { type Inbox, inboxShown } from './inbox.ts';
 
 /**
  * Knows which text carries which news, so that the journal moves the lead's cursor in the same step as it stores the
@@ -16,7 +16,7 @@ export interface Deliveries {
 export function createDeliveries(): Deliveries {
   const cursors = new Map<string, string>();
   return {
-    carry(inbox, text = inboxText(inbox)) {
+    carry(inbox, text = JSON.stringify(inboxShown(inbox))) {
       cursors.set(text, inbox.cursor);
       return text;
     },

@@ -2,7 +2,7 @@ import type { Boards, Hold } from '@crewboard/board';
 import { BoardWaitInput, FinishJobInput, type Tool } from '@crewboard/contracts';
 import { jsonAnswer } from '../board-tools.ts';
 import type { Deliveries } from './deliveries.ts';
-import { inboxText, readInbox } from './inbox.ts';
+import { inboxShown, readInbox } from './inbox.ts';
 import type { Wait } from './stall.ts';
 
 /** `board_wait`: parks the lead until the board has news. */
@@ -72,7 +72,7 @@ export function createFinishJobTool(
       const inbox = await readInbox(boards, hold.jobId, hold.taskId);
       const detail =
         'there is news that you have not seen: here it is. Nothing was changed. Take it into account, then finish.';
-      const text = JSON.stringify({ ...refusal, detail, ...JSON.parse(inboxText(inbox)) });
+      const text = JSON.stringify({ ...refusal, detail, ...inboxShown(inbox) });
       return { content: deliveries.carry(inbox, text), isError: true };
     },
   };

@@ -109,16 +109,14 @@ export async function readInbox(boards: Boards, jobId: string, lead: string): Pr
 }
 
 /** The inbox as the lead's model reads it. */
-export function inboxText({ news, more, messages, counts, allSettled }: Inbox): string {
-  return JSON.stringify(
-    withoutAbsent({
-      news,
-      more: more > 0 ? more : undefined,
-      messages: messages.length > 0 ? messages : undefined,
-      counts,
-      allSettled,
-    }),
-  );
+export function inboxShown({ news, more, messages, counts, allSettled }: Inbox) {
+  return withoutAbsent({
+    news,
+    more: more > 0 ? more : undefined,
+    messages: messages.length > 0 ? messages : undefined,
+    counts,
+    allSettled,
+  });
 }
 
 /** True when there is nothing to tell. */

@@ -13,7 +13,7 @@ import { pricesOf } from '../prices.ts';
 import { limitsFor, parkAskedBy, runLogged } from '../run-agent-for.ts';
 import type { AgentDependencies } from '../sub-agent/run-sub-agent.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
-import { inboxText, isEmptyInbox, readInbox } from './inbox.ts';
+import { isEmptyInbox, readInbox } from './inbox.ts';
 import { leadTools } from './lead-tools.ts';
 import { openTaskLines } from './open-tasks.ts';
 import { decisionText } from './people-tools.ts';
@@ -35,7 +35,7 @@ async function newsFor(
   const inbox = await readInbox(boards, hold.jobId, hold.taskId);
   if (open.length > 0) return { endedCallAnswer: deliveries.carry(inbox) };
   if (isEmptyInbox(inbox)) return {};
-  return { continuation: [deliveries.carry(inbox, newsMessage(inboxText(inbox)))] };
+  return { continuation: [deliveries.carry(inbox, newsMessage(inbox))] };
 }
 
 /** Prepares a run of the lead: from a wake to its next wait, or to the end of the job. */

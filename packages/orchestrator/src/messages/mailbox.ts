@@ -2,15 +2,15 @@ import { totalsOf } from '@crewboard/agent';
 import type { Boards, Hold, PendingMessage } from '@crewboard/board';
 import { TURN_START_NOTE } from '@crewboard/checklist';
 import type { Journal, JournalEntry, NewJournalEntry } from '@crewboard/contracts';
+import { framedText } from '../framed.ts';
 
 /** How a message of a person begins in a conversation. */
 const OPENING = '<message id="';
 
 /** A person's message as a model reads it. One that was meant for a task says so to the lead. */
 export function messageText({ id, by, to, text }: PendingMessage, reader: string): string {
-  const from = JSON.stringify(by);
   const meantFor = to === '' || to === reader ? '' : ` for="${to}"`;
-  return `${OPENING}${id}" from=${from}${meantFor}>\n${text}\n</message>`;
+  return framedText(`message id="${id}" from=${JSON.stringify(by)}${meantFor}`, text);
 }
 
 /** The messages that a journal's conversations were told, for one that begins anew. */

@@ -9,18 +9,18 @@ export interface ModelName {
 }
 
 /** How many of a model's keys a script is passed; prelude.lua names them in this order. */
-const KEYS = ['state', 'slots', 'waiting', 'tickets', 'failing', 'watched', 'parked', 'paused'] as const;
+const KEYS = ['state', 'slots', 'tickets', 'failing', 'watched', 'parked', 'paused'] as const;
 const SCRIPTS = {
-  admit: 4,
-  report: 6,
+  admit: 3,
+  report: 5,
   renew: 2,
-  verdict: 6,
-  take_probe: 8,
-  end_probe: 8,
-  register_parked: 8,
-  register_paused: 8,
-  to_wake: 8,
-  forget: 8,
+  verdict: 5,
+  take_probe: 7,
+  end_probe: 7,
+  register_parked: 7,
+  register_paused: 7,
+  to_wake: 7,
+  forget: 7,
 } as const satisfies Record<string, number>;
 
 export type RateScript = keyof typeof SCRIPTS;

@@ -87,14 +87,28 @@ local function check_adds(B, headers)
   return nil, plan
 end
 
--- Commands with many arguments go in blocks, far below Lua's limit on unpack.
-local function write_block(command, key, arguments)
-  if #arguments > 0 then redis.call(command, key, unpack(arguments)) end
-end
-
 local function push(list, a, b)
   list[#list + 1] = a
   list[#list + 1] = b
+end
+
+-- Commands with many arguments go in blocks, far below Lua's limit on unpack: fields with their values.
+local BLOCK = 500
+-- Redis keeps a hash of up to 512 fields as a list, unless it has a value longer than 64 bytes.
+local MANY_FIELDS = 400
+local longValue = ('.'):rep(65)
+
+-- Writes a block of a hash. A list is walked for each of the fields, so that many cost the square of their number: a
+-- long value makes a table of it first.
+local function write_block(key, arguments)
+  if #arguments == 0 then return end
+  if #arguments < MANY_FIELDS * 2 then
+    redis.call('HSET', key, unpack(arguments))
+    return
+  end
+  push(arguments, '', longValue)
+  redis.call('HSET', key, unpack(arguments))
+  redis.call('HDEL', key, '')
 end
 
 -- Appends to the lists of dependents; those of tasks that the batch itself adds are new.
@@ -103,21 +117,21 @@ local function write_edges(edges, isFresh)
   for id, list in pairs(edges) do
     local earlier = not isFresh[id] and redis.call('HGET', edgesKey, id) or ''
     push(lists, id, earlier .. table.concat(list))
-    if #lists >= 1000 then
-      write_block('HSET', edgesKey, lists)
+    if #lists >= BLOCK * 2 then
+      write_block(edgesKey, lists)
       lists = {}
     end
   end
-  write_block('HSET', edgesKey, lists)
+  write_block(edgesKey, lists)
 end
 
 -- Writes the fresh tasks of a checked plan; ARGV[textAt + 2 * i] and the one after it are the texts of header i
 -- (1-based). Saves neither the board nor dispatches.
 local function apply_adds(B, plan, by, textAt)
   local headers, fresh, edges, unreachable = plan.headers, plan.fresh, {}, {}
-  for from = 1, #fresh, 500 do
+  for from = 1, #fresh, BLOCK do
     local hot, heads, bodies, keys, scores, unmets, deps = {}, {}, {}, {}, {}, {}, {}
-    for at = from, math.min(from + 499, #fresh) do
+    for at = from, math.min(from + BLOCK - 1, #fresh) do
       local i = fresh[at]
       local header = headers[i]
       local id, number = header[1], header[4]
@@ -153,13 +167,13 @@ local function apply_adds(B, plan, by, textAt)
       emit(T[CODE] == PROPOSAL and 'task.proposed' or 'task.added', id, T, by, table.concat(text))
       if T[CODE] == UNREACHABLE then unreachable[#unreachable + 1] = { id, T } end
     end
-    write_block('HSET', hotKey, hot)
-    write_block('ZADD', indexKey, scores)
-    write_block('HSET', headKey, heads)
-    write_block('HSET', bodyKey, bodies)
-    write_block('HSET', keysKey, keys)
-    write_block('HSET', unmetKey, unmets)
-    write_block('HSET', depsKey, deps)
+    write_block(hotKey, hot)
+    redis.call('ZADD', indexKey, unpack(scores))
+    write_block(headKey, heads)
+    write_block(bodyKey, bodies)
+    write_block(keysKey, keys)
+    write_block(unmetKey, unmets)
+    write_block(depsKey, deps)
   end
   write_edges(edges, plan.isFresh)
   if B[STATUS] == 'planning' and B[PLAN] == 0 and #fresh > 0 then

@@ -18,6 +18,7 @@ local function cancel_task(B, id, T, reason, by, cause)
   local extra = cause or {}
   extra.reason = reason
   local event = emit('task.cancelled', id, T, by, cjson.encode(extra))
+  hand_on_journal(id, T)
   if T[NUMBER] > 0 then settle(B, id, T[CODE]) end
   pass_messages(B, id, T)
   return event

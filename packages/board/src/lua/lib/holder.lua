@@ -19,15 +19,23 @@ local function lost_attempt(B, id, token)
   return { lost = tonumber(attempt), lostBy = record[2], outcome = record[5], job = job }
 end
 
+-- The calls of a task that were carried out, read once a script.
+local callsOf = {}
+local function calls_of(id)
+  if not callsOf[id] then
+    local packed = redis.call('HGET', repeatsKey, id)
+    callsOf[id] = packed and cmsgpack.unpack(packed) or {}
+  end
+  return callsOf[id]
+end
+
 -- Was this call carried out before? A call's name is "<request ID>\0<action>", with a hash of its content where other
 -- content is another call (call-name.ts). 'same': yes; 'other': its request ID was used for another call; or nil.
 local function find_call(id, name)
   if name == '' then return nil end
-  local packed = redis.call('HGET', repeatsKey, id)
-  if not packed then return nil end
   local ends = name:find('\0', 1, true)
   local prefix, requestId = name:sub(1, ends), name:sub(1, ends - 1)
-  for _, seen in ipairs(cmsgpack.unpack(packed)) do
+  for _, seen in ipairs(calls_of(id)) do
     -- An older writer kept the request ID alone.
     if seen == name or seen == requestId then return 'same' end
     if seen:sub(1, ends) == prefix then return 'other' end
@@ -38,8 +46,7 @@ end
 -- Remembers the call as done; only the last REPEATS_KEPT of a task are kept.
 local function remember(id, name)
   if name == '' then return end
-  local packed = redis.call('HGET', repeatsKey, id)
-  local seen = packed and cmsgpack.unpack(packed) or {}
+  local seen = calls_of(id)
   seen[#seen + 1] = name
   if #seen > REPEATS_KEPT then table.remove(seen, 1) end
   redis.call('HSET', repeatsKey, id, cmsgpack.pack(seen))
@@ -84,6 +91,12 @@ local function end_attempt(id, T, outcome, class, reason)
   T[VERSION] = T[VERSION] + 1
 end
 
+-- The journal of a task that is over leaves for the store. One that never grew, of a first attempt, is hardly worth
+-- a way of its own: it goes with the job's archive.
+local function hand_on_journal(id, T)
+  if T[GROWTH] == 1 or T[ATTEMPT] > 1 then hand_on('journal', id, T[ATTEMPT], 0) end
+end
+
 -- Ends the attempt with what it brings.
 local function take_result(id, T, name, outcome, output)
   remember(id, name)
@@ -119,6 +132,7 @@ local function finish(B, id, T, code, type, by, extra)
   recode(B, id, T, code)
   if code == COMPLETED then accept_staged(id) end
   local event = emit(type, id, T, by, extra)
+  hand_on_journal(id, T)
   save_task(id, T)
   if T[NUMBER] > 0 then
     settle(B, id, code)

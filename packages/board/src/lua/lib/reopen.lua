@@ -50,6 +50,8 @@ local function reopen_job(B, by, reopensLead)
   B[STATUS] = 'running'
   redis.call('HDEL', jobKey, 'result', 'endsEarly')
   local event = emit('job.reopened', '', nil, by)
+  -- Its archive is no longer its own.
+  hand_on('archive', '', 0, 0)
   if B[LEAD] == '' then return end
   local T = load_task(B[LEAD])
   if T[CODE] ~= COMPLETED and T[CODE] ~= CANCELLED then return end

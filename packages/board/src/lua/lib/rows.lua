@@ -22,25 +22,32 @@ local function open_dependencies(code, deps)
   return found
 end
 
--- One task's row: few elements, for a client takes long to read many. `full` adds the long texts. Absent fields are
--- empty strings, the state in figures is one JSON text: [record, open dependencies, usage or 0, lease end or 0, sums of
--- its spend or 0].
-local function row(B, id, T, full)
-  T[MAX_ATTEMPTS] = attempts_of(B, T)
+-- What the attempts on a task have left: usage, sums of its spend (0 for none), outcome, output, progress.
+local function traces(id, full)
+  local usage, spent = redis.call('HGET', usageKey, id), redis.call('HGET', spendKey, id)
+  return usage and cmsgpack.unpack(usage) or 0, spent and cmsgpack.unpack(spent) or 0,
+    redis.call('HGET', outcomeKey, id) or '', full and redis.call('HGET', outputKey, id) or '',
+    redis.call('HGET', progressKey, id) or ''
+end
+
+-- One task's row, which rows.ts reads. `full` adds the long texts; absent texts are empty, absent lists 0. Figures go as
+-- they are: to write them as JSON takes longer than everything else here. `leaseUntil`: of the attempt that has just
+-- begun, '' for none; absent for readers. Nobody has read or written anything for that attempt, and for most there was none
+-- before it.
+local function row(B, id, T, full, leaseUntil)
+  local usage, spent, outcome, output, progress = 0, 0, '', '', ''
+  if T[ATTEMPT] > (leaseUntil and 1 or 0) then usage, spent, outcome, output, progress = traces(id, full) end
+  leaseUntil = leaseUntil or redis.call('ZSCORE', leaseKey, id) or ''
   local deps = redis.call('HGET', depsKey, id)
-  local usage = redis.call('HGET', usageKey, id)
-  local spent = T[ATTEMPT] > 0 and redis.call('HGET', spendKey, id)
   local open = open_dependencies(T[CODE], deps)
   return {
     id,
-    cjson.encode({ T, open[1] and open or 0, usage and cmsgpack.unpack(usage) or 0,
-      tonumber(redis.call('ZSCORE', leaseKey, id) or 0), spent and cmsgpack.unpack(spent) or 0 }),
-    redis.call('HGET', headKey, id) or '',
-    redis.call('HGET', outcomeKey, id) or '',
-    full and redis.call('HGET', bodyKey, id) or '',
-    full and redis.call('HGET', outputKey, id) or '',
-    deps or '',
-    redis.call('HGET', progressKey, id) or '',
+    { T[VERSION], T[CODE], T[NUMBER], T[PRIORITY], T[EXECUTOR], T[POLICY], T[ATTEMPT], T[OWNER], T[FAILURES],
+      attempts_of(B, T), T[STRIKES], T[NOT_BEFORE], T[HOLD], T[UPDATED], T[TASK_STARTED], T[TASK_ENDED], T[FRESH],
+      T[ON_LOST], T[TASK_CREATED] },
+    open[1] and open or 0, usage, spent, leaseUntil,
+    redis.call('HGET', headKey, id) or '', outcome, full and redis.call('HGET', bodyKey, id) or '', output, deps or '',
+    progress,
   }
 end
 

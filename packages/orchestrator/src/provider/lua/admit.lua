@@ -6,7 +6,7 @@ local call, leaseMs = ARGV[1], tonumber(ARGV[2])
 local POLL_MS, SLOT_POLL_MS = 100, 250
 local open = redis.call('HGET', stateKey, 'open')
 if open == 'down' then return { 'down', redis.call('HGET', stateKey, 'why') } end
-local brake, spread, last, limit = numbers('brake', 'spread', 'last', 'limit')
+local brake, spread, limit = numbers('brake', 'spread', 'limit')
 
 local function wait(ms, cause)
   redis.call('ZREM', slotsKey, call)
@@ -14,27 +14,27 @@ local function wait(ms, cause)
   return { 'wait', math.ceil(ms), cause, tonumber(told[1] or 0), brake, told[2] or '' }
 end
 
-if t < brake then
-  -- Counted, so that the starts after the brake can be spread; forgotten if it does not come back.
-  redis.call('ZADD', waitingKey, int(brake + 30000), call)
-  redis.call('PEXPIRE', waitingKey, int(brake - t + 60000))
-  return wait(brake - t, 'brake')
-end
+if t < brake then return wait(brake - t, 'brake') end
 if open then return wait(POLL_MS, 'asking') end
 
--- After a brake every call gets its turn, spread over the time by how many are known to come.
-if t < brake + spread or t < last then
+-- The place of the n-th turn in the time after a brake: 0, 1, 1/2, 1/4, 3/4, 1/8 ... Each lies in the widest gap that is
+-- left, so that however many calls come, and nobody knows how many, they are spread over the whole of it.
+local function place(n)
+  if n < 2 then return n end
+  local share, part, rest = 0, 0.5, n - 1
+  while rest > 0 do
+    share = share + part * (rest % 2)
+    part, rest = part / 2, math.floor(rest / 2)
+  end
+  return share
+end
+
+if t < brake + spread then
   local turn = tonumber(redis.call('ZSCORE', ticketsKey, call) or '')
   if not turn then
-    redis.call('ZREM', waitingKey, call)
-    redis.call('ZREMRANGEBYSCORE', waitingKey, '-inf', int(t))
-    local given = numbers('given')
-    local others = given + redis.call('ZCARD', waitingKey)
-    turn = t
-    if given > 0 then turn = math.max(t, math.ceil(last + spread / others)) end
-    redis.call('HSET', stateKey, 'given', given + 1, 'last', int(turn))
+    turn = math.ceil(brake + spread * place(redis.call('HINCRBY', stateKey, 'given', 1) - 1))
     redis.call('ZADD', ticketsKey, int(turn), call)
-    redis.call('PEXPIRE', ticketsKey, int(turn - t + 60000))
+    redis.call('PEXPIRE', ticketsKey, int(spread + 60000))
   end
   if t < turn then return wait(turn - t, 'turn') end
 end

@@ -1,12 +1,12 @@
 -- What all processes share about one model of one provider; every script is passed the first so many of these keys.
--- state: the brake (brake: its end, brakeFrom, brakeWhy, spread: ms over which starts are spread after it, given and
--- last: turns given since), limit: calls at once (absent: any number), ok: the last answer, fails: failing calls since,
+-- state: the brake (brake: its end, brakeFrom, brakeWhy, spread: ms over which starts are spread after it, given:
+-- turns given since), limit: calls at once (absent: any number), ok: the last answer, fails: failing calls since,
 -- the circuit (open: 'asking' until a probe has decided, then 'down'; probeAt, probePause, why, vouched: not opened
 -- again before), the probe under way (probe, probeUntil), refused calls (refusedAt, refusedPause, refusedProbeAt).
--- slots: calls under way, by the end of their lease. waiting: calls at the brake. tickets: calls by their turn after it.
+-- slots: calls under way, by the end of their lease. tickets: calls by their turn after the brake.
 -- failing: tasks whose calls fail since the last answer. parked: tasks to wake when the circuit closes, by attempt.
 -- paused: jobs to resume when a probe is answered. watched: the models that have something to look after.
-local stateKey, slotsKey, waitingKey, ticketsKey, failingKey, watchedKey, parkedKey, pausedKey = unpack(KEYS)
+local stateKey, slotsKey, ticketsKey, failingKey, watchedKey, parkedKey, pausedKey = unpack(KEYS)
 
 local function redis_time()
   local time = redis.call('TIME')
@@ -28,7 +28,7 @@ end
 
 -- Turns that were given are void, and the next ones are spread from `at` on.
 local function spread_from(at, spreadMs)
-  redis.call('HSET', stateKey, 'brake', int(at), 'spread', int(spreadMs), 'given', 0, 'last', 0)
+  redis.call('HSET', stateKey, 'brake', int(at), 'spread', int(spreadMs), 'given', 0)
   redis.call('DEL', ticketsKey)
 end
 

@@ -67,7 +67,6 @@ end
 redis.call('PEXPIRE', stateKey, KEEP_MS)
 if outcome ~= 'asked' then
   redis.call('ZREM', slotsKey, call)
-  redis.call('ZREM', waitingKey, call)
   redis.call('ZREM', ticketsKey, call)
 end
 return { t, suspected }
