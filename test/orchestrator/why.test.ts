@@ -144,6 +144,18 @@ describe('why of a cancelled task', () => {
     expect(named(why)).toEqual(['Task 0', 'Task 2']);
   });
 
+  it('says so where more tasks were lost with each other than were followed', async () => {
+    const lost = chain(40, { onDependencyLost: 'cancel' });
+    await using at = await open([...lost, { key: 'other', title: 'Other' }], 20);
+    await at.fail('k0');
+    await drain(at.board, at.jobId);
+    expect((await at.task('k40')).status).toBe('cancelled');
+    expect((await at.why('k40')).text).toMatch(
+      /^#41 "Task 40" was cancelled because of #40 "Task 39": #21 "Task 20" was cancelled by board: .*; more than the 20 tasks that were followed stand above it, so the cause may be another one$/,
+    );
+    expect((await at.why('k20')).text).toContain('#1 "Task 0" failed (model): gone');
+  });
+
   it('still names the dependency when that was opened again', async () => {
     await using at = await open([
       ...chain(1, { onDependencyLost: 'cancel' }),

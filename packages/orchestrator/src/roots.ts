@@ -1,5 +1,6 @@
 import type { Boards } from '@crewboard/board';
 import type { Task } from '@crewboard/contracts';
+import { tasksText } from './task-state.ts';
 
 /** Of the ends of the chains, those that are read, and dependencies of the task itself. */
 const ENDS_READ = 20;
@@ -48,6 +49,12 @@ export interface Roots {
   between: Task | undefined;
   /** Where not all above the task was followed: how many tasks were. */
   followed: number | undefined;
+}
+
+/** What a line adds where a walk did not go all the way: nobody is to take the task where it ended for the cause. */
+export function notFollowed({ followed }: Roots): string {
+  if (followed === undefined) return '';
+  return `; more than the ${tasksText(followed)} that were followed stand above it, so the cause may be another one`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Boards } from '@crewboard/board';
 import { shownLine, type Task } from '@crewboard/contracts';
-import { type Roots, rootsOf } from './roots.ts';
+import { notFollowed, type Roots } from './roots.ts';
 import { nameOf } from './task-state.ts';
 
 /** Of one text of others inside the line, in columns. */
@@ -18,20 +18,30 @@ export interface CancelledBecause {
 /** Puts the state of a task into words, as what follows its name. */
 type Say = (task: Task) => Promise<string>;
 
+interface Means {
+  /** Follows what the task was lost with. */
+  rootsOf: () => Promise<Roots>;
+  say: Say;
+}
+
 const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined);
 
 /** Of a task that was lost with a dependency: the root of that, or at least the dependency as the log names it. */
-async function lostWith({ roots: [root], between }: Roots, nearest: Task | undefined, say: Say) {
+async function lostWith(roots: Roots, nearest: Task | undefined, say: Say) {
+  const {
+    roots: [root],
+    between,
+  } = roots;
   if (root !== undefined) {
     const of = between === undefined ? '' : ` of ${nameOf(between)}:`;
     return {
-      text: `was cancelled because${of} ${nameOf(root)} ${await say(root)}`,
+      text: `was cancelled because${of} ${nameOf(root)} ${await say(root)}${notFollowed(roots)}`,
       tasks: [root, ...(between === undefined ? [] : [between])],
     };
   }
   if (nearest === undefined) return undefined;
-  const text = `was cancelled because ${nameOf(nearest)} was lost then; now that one ${await say(nearest)}`;
-  return { text, tasks: [nearest] };
+  const was = `was cancelled because ${nameOf(nearest)} was lost then; now that one ${await say(nearest)}`;
+  return { text: was, tasks: [nearest] };
 }
 
 /**
@@ -42,7 +52,7 @@ export async function cancelledBecause(
   boards: Boards,
   jobId: string,
   task: Task,
-  say: Say,
+  { rootsOf, say }: Means,
 ): Promise<CancelledBecause | undefined> {
   const end = await boards.cancelEvent(jobId, task);
   const first = text(end?.data?.with);
@@ -57,5 +67,5 @@ export async function cancelledBecause(
     };
   }
   if (lost === undefined && end?.data?.reason !== LOST_REASON) return undefined;
-  return lostWith(await rootsOf(boards, jobId, task), named, say);
+  return lostWith(await rootsOf(), named, say);
 }

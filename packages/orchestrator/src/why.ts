@@ -1,19 +1,12 @@
 import { type Boards, type JobState, withoutAbsent } from '@crewboard/board';
 import { isEnded, isTerminal, type Task, type Why } from '@crewboard/contracts';
-import { isBehindOthers, isLost, rootsOf } from './roots.ts';
-import { nameOf, taskState, tasksText } from './task-state.ts';
+import { isBehindOthers, isLost, notFollowed, rootsOf } from './roots.ts';
+import { nameOf, taskState } from './task-state.ts';
 import { cancelledBecause } from './why-cancelled.ts';
 import type { IsServed } from './worker-registry.ts';
 
 /** Tasks that an answer names. */
 const NAMED_MOST = 20;
-
-/** That a walk did not go all the way: nobody is to take the task where it ended for the cause. */
-function notFollowed(followed: number | undefined): string {
-  return followed === undefined
-    ? ''
-    : `; more than the ${tasksText(followed)} that were followed stand above it, so the cause may be another one`;
-}
 
 /**
  * Says why a task is where it is, in one line and as data: what it waits for up to the root of the chain, who holds it,
@@ -31,7 +24,7 @@ export function createWhy(boards: Boards, isServed: IsServed, followedMost?: num
     // Settled between two reads.
     if (root === undefined) return { text: 'waits: its dependencies have just changed', tasks: direct };
     const more = found.count > 1 && !isLost(root) ? ` (and ${found.count - 1} more)` : '';
-    const said = `${await stateOf(state, root)}${more}${notFollowed(found.followed)}`;
+    const said = `${await stateOf(state, root)}${more}${notFollowed(found)}`;
     const tasks = [...roots, ...direct, ...(between === undefined ? [] : [between])];
     if (task.readiness?.state === 'unreachable') {
       const through = between === undefined ? '' : ` because of ${nameOf(between)}`;
@@ -44,7 +37,10 @@ export function createWhy(boards: Boards, isServed: IsServed, followedMost?: num
   /** Of a task that was cancelled because of others: because of which. */
   async function lost(state: JobState, task: Task): Promise<{ text: string; tasks: Task[] } | undefined> {
     if (task.status !== 'cancelled') return undefined;
-    return cancelledBecause(boards, state.spec.id, task, (each) => stateOf(state, each));
+    return cancelledBecause(boards, state.spec.id, task, {
+      rootsOf: () => rootsOf(boards, state.spec.id, task, followedMost),
+      say: (each) => stateOf(state, each),
+    });
   }
 
   /** Of a ready task whose job runs one at a time: the one that runs. */
