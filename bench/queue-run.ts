@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Boards } from '@crewboard/board';
 import { type NewTask, newSecret } from '@crewboard/contracts';
-import { composeCore, type Settings } from '@crewboard/orchestrator';
+import { composeCore, REDIS_OPTIONS, type Settings } from '@crewboard/orchestrator';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { benchJob } from './support.ts';
@@ -13,9 +13,9 @@ const ADD_AT_ONCE = 1000;
 /** Tasks of our job in the queue or in hand: more than the worker has places for, so that the queue never runs dry. */
 const MAX_PARALLEL = 512;
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-const SETTINGS: Settings = {
+export const SETTINGS: Settings = {
   prefix: '{bench}',
   leaseMs: 30_000,
   externalLeaseMs: 900_000,
@@ -28,6 +28,7 @@ const SETTINGS: Settings = {
   retryDelayMs: 1000,
   sweepIntervalMs: 500,
   staleMs: 30_000,
+  redisSilenceMs: 10_000,
   concurrency: IN_FLIGHT,
   models: { lead: 'none', worker: 'none' },
   workspaceRoots: [],
@@ -38,7 +39,7 @@ const SETTINGS: Settings = {
   retentionMs: 86_400_000,
 };
 
-const connect = (url: string) => new Redis(url, { maxRetriesPerRequest: null });
+export const connect = (url: string) => new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
 
 /** Claims and submits at once, as a sub-agent with nothing to do would. */
 async function noOp(boards: Boards, jobId: string, taskId: string, attempt: number): Promise<void> {

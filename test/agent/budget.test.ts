@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type CallBudget,
-  type CallSpent,
-  createModelCall,
-  type ModelRequest,
-} from '../../packages/agent/src/index.ts';
+import type { CallBudget, CallSpent, ModelRequest } from '../../packages/agent/src/index.ts';
 import type { CallSettlement, Journal } from '../../packages/contracts/src/index.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import {
@@ -133,11 +128,8 @@ describe('the budget of an agent', () => {
     const recorded = recordedBudget();
     const gone = await startScriptedApi([]);
     await gone.stop();
-    const callModel = createModelCall({ baseUrl: gone.url, apiKey: 'nobody', idleMs: 5000 });
-    const { outcome } = await runOn(
-      { url: '' },
-      { callModel, budget: recorded.budget, limits: { ...LIMITS, modelTries: 1 } },
-    );
+    const limits = { ...LIMITS, modelTries: 1 };
+    const { outcome } = await runOn(gone, { budget: recorded.budget, limits });
     expect(outcome).toMatchObject({ kind: 'parked', cause: 'model' });
     expect(recorded.settled).toEqual([{ callId: 'call 1', spent: { kind: 'nothing' } }]);
   });

@@ -72,6 +72,29 @@ describe('endings', () => {
     expect(over.outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 11 });
   });
 
+  it('sends a paused turn back without white space at its end, at once and later on', async () => {
+    const search = { type: 'server_tool_use', id: 'srv_1', name: 'web_search', input: { query: 'q' } };
+    const paused = { stopReason: 'pause_turn' };
+    await using api = await startScriptedApi([
+      reply([search, text('Let me look further.\n\n')], paused),
+      reply([text('Further. '), text(' \n')], paused),
+      reply([text(' Well, '), toolUse('look')]),
+      submit(),
+    ]);
+    const { outcome } = await runOn(api, { tools: [recordingTool([], { name: 'look' }), submitTool()] });
+    expect(outcome).toMatchObject({ kind: 'done', turns: 4 });
+    const first = [search, text('Let me look further.')];
+    const second = [text('Further.')];
+    const assistant = ({ body }: (typeof api.requests)[number]) =>
+      body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
+    expect(api.requests.map(assistant)).toEqual([
+      [],
+      [first],
+      [first, second],
+      [first, second, [text(' Well, '), expect.objectContaining({ name: 'look' })]],
+    ]);
+  });
+
   it('counts no pause as an ending', async () => {
     const paused = () => reply([text('Looking.')], { stopReason: 'pause_turn' });
     const plain = () => reply([text('Done.')]);

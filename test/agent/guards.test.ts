@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentOptions } from '../../packages/agent/src/index.ts';
-import type { ToolAnswer } from '../../packages/contracts/src/index.ts';
+import type { JournalEntry, ToolAnswer } from '../../packages/contracts/src/index.ts';
 import { recordingChecklist, todo } from '../checklist/support.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import {
@@ -47,11 +47,11 @@ describe('the loop guard', () => {
     expect(api.requests.map(({ body }) => told(body)).indexOf(true)).toBe(9);
   });
 
-  it('counts anew after a change, and a call only once a turn', async () => {
+  it('counts anew after a change', async () => {
     const look = () => toolUse('look', { at: 'a' });
     await using api = await startScriptedApi((_, n) => {
       if (n > 12) return submit();
-      return reply(n % 3 === 0 ? [toolUse('change', { n })] : [look(), look(), look(), look()]);
+      return reply(n % 3 === 0 ? [look(), toolUse('change', { n })] : [look(), look()]);
     });
     const tools = [
       recordingTool([], { name: 'look' }),
@@ -60,7 +60,57 @@ describe('the loop guard', () => {
     ];
     const { outcome } = await runOn(api, { tools });
     expect(outcome).toMatchObject({ kind: 'done', turns: 13 });
+    // The fifth look stands before the change, in its turn.
     expect(api.requests.some(({ body }) => told(body))).toBe(false);
+  });
+
+  it.each([
+    ['that writes', false, false, [5, 1]],
+    ['that writes and fails', false, true, [3, 1]],
+    ['that reads', true, false, [5, 1]],
+    ['that reads and fails', true, true, [5, 1]],
+  ] as const)(
+    'counts calls, not turns: of the same call %s no more are run',
+    async (_, readOnly, isError, runs) => {
+      const calls: ToolCallRecord[] = [];
+      const work = recordingTool(calls, { name: 'work', readOnly, answer: { content: 'worked', isError } });
+      const same = (n: number) => toolUse('work', n % 2 === 0 ? { a: 1, b: 2 } : { b: 2, a: 1 });
+      const ran: number[] = [];
+      await using api = await startScriptedApi(() => {
+        ran.push(calls.length);
+        return reply(Array.from({ length: 100 }, (_, n) => same(n)));
+      });
+      const { outcome } = await runOn(api, { tools: [work, submitTool()] });
+      expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 2 });
+      expect([ran[1], calls.length - (ran[1] ?? 0)]).toEqual(runs);
+      expect(told(api.requests[1]?.body)).toBe(true);
+      const refused = lastResults(api.requests[1]?.body ?? missing()).filter(({ text }) =>
+        /^not run/.test(text),
+      );
+      expect(refused).toHaveLength(100 - runs[0]);
+      expect(refused.every((result) => result.isError)).toBe(true);
+    },
+  );
+
+  it('lets a turn that changes something between the same calls go on', async () => {
+    const calls: ToolCallRecord[] = [];
+    const pair = (n: number) => [toolUse('test', {}), toolUse('edit', { n })];
+    await using api = await startScriptedApi((_, n) =>
+      n <= 2 ? reply(Array.from({ length: 10 }, (_, at) => pair(n * 10 + at)).flat()) : submit(),
+    );
+    const tools = [
+      recordingTool(calls, { name: 'test', readOnly: false, bookkeeping: true }),
+      recordingTool(calls, { name: 'edit', readOnly: false }),
+      submitTool(),
+    ];
+    expect((await runOn(api, { tools })).outcome).toMatchObject({ kind: 'done', turns: 3 });
+    expect(calls).toHaveLength(40);
+  });
+
+  it('takes two same calls that end a turn for one', async () => {
+    await using api = await startScriptedApi(() => reply([toolUse('submit'), toolUse('submit')]));
+    const { outcome } = await runOn(api, { tools: [submitTool([], failing())] });
+    expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 4 });
   });
 
   it('goes on counting over calls that only keep books', async () => {
@@ -105,6 +155,55 @@ describe('the loop guard', () => {
     await runOn(api, { tools, journal });
     const said = journal.entries.filter((entry) => JSON.stringify(entry).includes('Loop guard'));
     expect(said).toHaveLength(1);
+  });
+});
+
+describe('a turn of more calls than may be run', () => {
+  it('runs the first 128 and says so of the others, one that would end the attempt among them', async () => {
+    const calls: ToolCallRecord[] = [];
+    const many = Array.from({ length: 150 }, (_, n) => toolUse('change', { n }));
+    await using api = await startScriptedApi((_, n) =>
+      n === 1 ? reply([...many, toolUse('submit')]) : submit(),
+    );
+    const tools = [recordingTool(calls, { name: 'change', readOnly: false }), submitTool(calls)];
+    expect((await runOn(api, { tools })).outcome).toMatchObject({ kind: 'done', turns: 2 });
+    expect(calls.map(({ name }) => name)).toEqual([...Array(128).fill('change'), 'submit']);
+    const refused = lastResults(api.requests[1]?.body ?? missing()).slice(128);
+    expect(refused).toHaveLength(23);
+    expect(refused.every(({ text, isError }) => isError && text.startsWith('not run: too many calls'))).toBe(
+      true,
+    );
+  });
+
+  it('ends the same when each of its calls is the last before a crash', async () => {
+    const turn = [
+      ...Array.from({ length: 8 }, () => toolUse('change', { at: 'a' })),
+      ...Array.from({ length: 8 }, () => toolUse('look', { at: 'a' })),
+      ...Array.from({ length: 125 }, (_, n) => toolUse('look', { n })),
+      toolUse('submit'),
+    ];
+    const tools = [
+      recordingTool([], { name: 'look' }),
+      recordingTool([], { name: 'change', readOnly: false, idempotent: true }),
+      submitTool(),
+    ];
+    const answers = ({ entries }: { entries: readonly JournalEntry[] }) =>
+      Object.fromEntries(
+        entries.flatMap((entry) => (entry.kind === 'tool.result' ? [[entry.toolUseId, entry.content]] : [])),
+      );
+    await using api = await startScriptedApi([reply(turn)]);
+    const whole = await runOn(api, { tools, limits: { ...LIMITS, maxTurns: 1, parallelTools: 4 } });
+    expect(Object.values(answers(whole.journal)).filter((text) => text.startsWith('not run'))).toHaveLength(
+      20,
+    );
+    for (let length = 2; length < whole.journal.entries.length; length += 7) {
+      for (const attempt of [1, 2]) {
+        const journal = memoryJournal(attempt, whole.journal.entries.slice(0, length));
+        await using again = await startScriptedApi([submit()]);
+        await runOn(again, { tools, journal, attempt });
+        expect(answers(journal)).toMatchObject(answers(whole.journal));
+      }
+    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createModelCall, ModelCallError, type ModelRequest } from '../../packages/agent/src/index.ts';
 import { freePort } from '../support/redis-server.ts';
 import {
@@ -52,13 +52,13 @@ async function errorOf(scripted: ScriptedReply, idleMs?: number): Promise<ModelC
 }
 
 /** Serves one raw body for any request. `open` leaves the answer open, with a ping every so many ms. */
-async function serveRaw(body: string, open?: { pingMs: number }) {
+async function serveRaw(body: string, open?: { pingMs: number }, type = 'text/event-stream') {
   let closed = () => {};
   const gone = new Promise<void>((resolve) => {
     closed = resolve;
   });
   const server = createServer((_, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.writeHead(200, { 'content-type': type });
     if (open === undefined) return void response.end(body);
     response.write(body);
     const pings = setInterval(() => response.write(events({ type: 'ping' })), open.pingMs);
@@ -252,6 +252,80 @@ describe('a failing model call', () => {
     });
   });
 
+  it('says in one short line what is wrong with a stream', async () => {
+    const bare = { type: 'message_start', message: { id: 'm', model: 'm' } };
+    const odd = { ...start, message: { ...start.message, usage: { input_tokens: -1 } } };
+    const noReason = { type: 'message_delta', delta: { stop_reason: null } };
+    const error = (message: unknown) => ({ type: 'error', error: { type: 'strange_error', message } });
+    const cases: [body: string, says: string][] = [
+      [events(bare), 'malformed: message_start has a wrong or missing message.usage'],
+      [events(odd), 'malformed: message_start has a wrong or missing message.usage.input_tokens'],
+      [events(start, { type: 'content_block_start' }), 'content_block_start has a wrong or missing index'],
+      [events(start, noReason, { type: 'message_stop' }), 'malformed: the reply ended without a stop reason'],
+      [events({ type: 'message_stop' }), 'malformed: the reply ended before it began'],
+      ['data: {oops\n\n', 'malformed: an event holds no JSON'],
+      [events({ type: 'error' }), 'ended with an error that does not say what it is'],
+      [events(error('two\nlines \u001b[31m\u202e')), 'strange_error: two lines \\u{1b}[31m\\u{202e}'],
+      [events(error('x'.repeat(5000))), '…'],
+      [events(start), 'the stream ended before the reply did'],
+    ];
+    for (const [body, says] of cases) {
+      // Left open: none of them waits for the end, or for the silence, of its answer.
+      await using server = await serveRaw(body, body === events(start) ? undefined : { pingMs: 5 });
+      const failed: unknown = await callOn(server.url).catch((thrown: unknown) => thrown);
+      if (!(failed instanceof ModelCallError)) throw new Error(`no ModelCallError: ${String(failed)}`);
+      expect(failed.kind).toBe('transient');
+      expect(failed.message).toContain(says);
+      expect(failed.message).toMatch(/^[^\p{Cc}\p{Cf}]{1,500}$/u);
+    }
+  });
+
+  it('says so of an answer that is no stream', async () => {
+    const whole = '{"id": "m", "type": "message",\n"content": []}';
+    for (const [body, type] of [
+      [whole, 'application/json'],
+      ['<html>\nbusy</html>', 'text/html; charset=utf-8'],
+    ] as const) {
+      await using server = await serveRaw(body, undefined, type);
+      const message = `the model's answer is no event stream but ${type}`;
+      await expect(callOn(server.url)).rejects.toMatchObject({ kind: 'transient', message });
+    }
+  });
+
+  it('says so of an answer without a body', async () => {
+    const bodiless = async () => new Response(null, { status: 204 });
+    const callModel = createModelCall({
+      baseUrl: 'http://a.test',
+      apiKey: KEY,
+      idleMs: 5000,
+      fetch: bodiless,
+    });
+    await expect(callModel(REQUEST, { signal: new AbortController().signal })).rejects.toMatchObject({
+      kind: 'transient',
+      message: 'the model answered 204 and nothing else',
+    });
+  });
+
+  it('may ask for a pause of a year at most', async () => {
+    const yearMs = 365 * 24 * 3_600_000;
+    for (const asked of ['99999999999999', '1e307', new Date(8.64e15).toUTCString()]) {
+      const error = await errorOf(httpError(429, 'rate_limit_error', { 'retry-after': asked }));
+      expect(error.retryAfterMs, asked).toBe(yearMs);
+    }
+  });
+
+  it('of a deprecated model warns nobody', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    await using api = await startScriptedApi([reply([text('Hi.')])]);
+    const callModel = createModelCall({ baseUrl: api.url, apiKey: KEY, idleMs: 5000 });
+    // One of those that the SDK's own `messages.create` warns of.
+    const model = 'claude-mythos-preview';
+    const answered = await callModel({ ...REQUEST, model }, { signal: new AbortController().signal });
+    expect(answered.stopReason).toBe('end_turn');
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+
   it('is told apart by status and type', async () => {
     expect(await errorOf(overloaded())).toMatchObject({ kind: 'overloaded', status: 529 });
     expect(await errorOf(errorInStream(2))).toMatchObject({ kind: 'overloaded' });
@@ -295,5 +369,31 @@ describe('a failing model call', () => {
     expect(everything).toContain('bad header');
     expect(everything).not.toContain(KEY);
     expect(everything).not.toContain('sk-ant');
+  });
+});
+
+describe('the options of a model call', () => {
+  const good = { baseUrl: 'http://127.0.0.1:1', apiKey: KEY, idleMs: 1000 };
+  it.each([
+    ['baseUrl', { baseUrl: '' }],
+    ['baseUrl', { baseUrl: 'not a url' }],
+    ['baseUrl', { baseUrl: 'ftp://example.com' }],
+    ['idleMs', { idleMs: 0 }],
+    ['idleMs', { idleMs: Number.NaN }],
+    ['idleMs', { idleMs: Number.POSITIVE_INFINITY }],
+    ['tailMs', { tailMs: -1 }],
+  ])('are refused when they make no sense: %s of %o', (name, options) => {
+    expect(() => createModelCall({ ...good, ...options })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_argument',
+        detail: expect.stringContaining(`${name} must be`),
+      }),
+    );
+  });
+
+  it('hold when no timer can wait so long', async () => {
+    await using api = await startScriptedApi([reply([text('Hi.')])]);
+    const answered = await callOn(api.url, { idleMs: 1e12 + 0.5, tailMs: 1e12 });
+    expect(answered.stopReason).toBe('end_turn');
   });
 });

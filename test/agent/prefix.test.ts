@@ -22,6 +22,7 @@ it('across 20 turns what stands before the newest breakpoint is byte for byte th
   await using api = await startScriptedApi((_, n) => {
     if (n === TURNS) return reply([toolUse('submit')]);
     if (n % 7 === 0) return reply([text('Hm.')]);
+    if (n % 6 === 0) return reply([text(`Pause ${n}. \n`)], { stopReason: 'pause_turn' });
     return reply([text(`Step ${n}.`), toolUse('look', { n }), toolUse('look', { n, again: true })]);
   });
   const { outcome } = await runOn(api, {

@@ -108,6 +108,21 @@ describe('failing model calls', () => {
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(115);
   });
 
+  it('wait no longer than a timer can, and are never hurried by a pause that is no time', async () => {
+    const waits: number[] = [];
+    const wait = async (ms: number) => void waits.push(ms);
+    await using api = await startScriptedApi(() => rateLimited(3_000_000));
+    const long = await runOn(api, { wait, limits: limits({ modelRetryMs: 1e12 }) });
+    expect(long.outcome).toMatchObject({ kind: 'parked', retryAfterMs: 3_000_000_000 });
+    expect(api.requests).toHaveLength(1);
+
+    const callModel = async () => {
+      throw new ModelCallError('rate_limited', 'later', { retryAfterMs: Number.NaN });
+    };
+    expect((await runOn(api, { wait, callModel })).outcome).toMatchObject({ kind: 'parked' });
+    expect(waits).toEqual([]);
+  });
+
   it('that may not be made for long park the attempt at once, and are no tries', async () => {
     await using api = await startScriptedApi([]);
     const callModel = async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { toMessages } from '../../packages/agent/src/index.ts';
 import {
+  type AttemptEnd,
   type JournalEntry,
   newJobId,
   Recording,
@@ -25,7 +26,7 @@ import {
   text,
   toolUse,
 } from '../support/scripted-messages-api.ts';
-import { recordingTool, runOn, submitTool } from './support.ts';
+import { LIMITS, recordingTool, runOn, submitTool } from './support.ts';
 
 const TASK = 't_22222222';
 
@@ -77,6 +78,59 @@ describe('a recorded conversation', () => {
     const { outcome, journal } = await runOn(again, { tools: replayedTools(recording) });
     expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: turn });
     expect(toMessages(journal.entries)).toEqual(toMessages(original.journal.entries));
+  });
+
+  it('knows which tools only kept books: a loop goes on over their calls', async () => {
+    const notes = recordingTool([], { name: 'board_note', readOnly: false, bookkeeping: true });
+    const books = recordingTool([], { name: 'diary', readOnly: false, bookkeeping: true });
+    for (const [tool, options] of [
+      [notes, {}],
+      [books, { bookkeeping: ['diary'] }],
+    ] as const) {
+      let turn = 0;
+      await using api = await startScriptedApi(() =>
+        reply([toolUse('look', { at: 'a' }), toolUse(tool.name, { n: turn++ })]),
+      );
+      const tools = [recordingTool([], { name: 'look' }), tool, submitTool()];
+      const original = await runOn(api, { tools });
+      expect(original.outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 6 });
+      const recording = Recording.parse(recordConversation(TASK, original.journal.entries, options));
+      expect(recording.bookkeepingTools).toEqual([tool.name]);
+      await using again = await startScriptedApi(replayed(recording));
+      const { outcome, journal } = await runOn(again, { tools: replayedTools(recording) });
+      expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 6 });
+      expect(toMessages(journal.entries)).toEqual(toMessages(original.journal.entries));
+    }
+  });
+
+  it.each<AttemptEnd>([
+    { kind: 'done' },
+    { kind: 'parked', reason: 'waits' },
+    { kind: 'failed', class: 'model', reason: 'it can not be done' },
+  ])('ends as its last call did when it is told how: $kind', async (end) => {
+    await using api = await startScriptedApi([reply([toolUse('stop')])]);
+    const stop = recordingTool([], { name: 'stop', endsAttempt: true, answer: { content: '', end } });
+    const original = await runOn(api, { tools: [stop] });
+    const recording = Recording.parse(recordConversation(TASK, original.journal.entries, { end }));
+    await using again = await startScriptedApi(replayed(recording));
+    expect((await runOn(again, { tools: replayedTools(recording) })).outcome).toEqual(original.outcome);
+  });
+
+  it('with an answer that was cut replays where as many characters are allowed', async () => {
+    await using api = await startScriptedApi([reply([toolUse('look', {}, 'c')]), reply([toolUse('submit')])]);
+    const look = recordingTool([], { name: 'look', answer: { content: 'x'.repeat(3000) } });
+    const original = await runOn(api, { tools: [look, submitTool()] });
+    const recording = recordConversation(TASK, original.journal.entries);
+    const longest = Math.max(...recording.results.map(({ content }) => content.length));
+    await using again = await startScriptedApi(replayed(recording));
+    const limits = { ...LIMITS, maxResultChars: longest };
+    const { journal } = await runOn(again, { tools: replayedTools(recording), limits });
+    expect(toMessages(journal.entries)).toEqual(toMessages(original.journal.entries));
+  });
+
+  it('of an older form, which names no tools that keep books, is still read', () => {
+    const { bookkeepingTools: _, readOnlyTools: __, ...older } = recordConversation(TASK, []);
+    expect(Recording.parse(older)).toMatchObject({ bookkeepingTools: [], readOnlyTools: [] });
   });
 
   it.each([
@@ -216,7 +270,18 @@ describe('a transcript', () => {
       expect([saved.code, saved.terminal.out()]).toEqual([0, '']);
       const recording = Recording.parse(JSON.parse(await readFile(file, 'utf8')));
       expect(recording).toEqual(recordConversation(TASK, journal));
-      expect((await run(TASK, '--record', file)).code).not.toBe(0);
+      const refused = [
+        [file, 'is there already and is not written over: name a new file'],
+        [folder.path, 'is there already'],
+        [join(folder.path, 'none', 'failure.json'), `the folder ${join(folder.path, 'none')} is not there`],
+        [join(file, 'failure.json'), `${file} is no folder`],
+        [join(folder.path, 'x'.repeat(300)), 'is too long'],
+      ] as const;
+      for (const [path, says] of refused) {
+        const { code, terminal } = await run(TASK, '--record', path);
+        expect([code, terminal.messages]).toEqual([2, [expect.stringContaining(says)]]);
+        expect(terminal.messages.join()).not.toMatch(/EEXIST|ENOENT|ENOTDIR|ENAMETOOLONG/);
+      }
       asked.length = 0;
       const ofLead = await run('--record', join(folder.path, 'lead.json'));
       expect([ofLead.code, new Set(asked)]).toEqual([0, new Set([`/v1/jobs/${jobId}/transcript`])]);

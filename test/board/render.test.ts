@@ -108,6 +108,49 @@ describe('a rendered board', () => {
     ]);
   });
 
+  it('shows below a task in progress, and no other, what its holder says of it', () => {
+    const progress = 'Todos (1/3 completed)\n- read\u001b[2J \u202e# *all*';
+    const tasks = [
+      aLine(1, { status: 'in_progress', progress }),
+      aLine(2, { status: 'in_progress', parent: idOf(1), progress: '1. [x](y)' }),
+      aLine(3, { status: 'in_progress', progress: ' \n ' }),
+      aLine(4, { status: 'completed', progress: 'half' }),
+    ];
+    expect(tasksOf(tasks)).toEqual([
+      '[>] #1 Task 1 [0/1]  in progress',
+      '         Todos (1/3 completed) - read\\u{1b}[2J \\u{202e}# *all*',
+      '[>] #2   Task 2      in progress',
+      '           1. [x](y)',
+      '[>] #3 Task 3        in progress',
+      '[x] #4 Task 4        completed',
+    ]);
+    expect(tasksOf(tasks, { format: 'markdown' }).slice(2, 6)).toEqual([
+      '- [ ] #1 Task 1 \\[0/1\\] (in progress)',
+      '  - progress: Todos (1/3 completed) - read\\\\u{1b}\\[2J \\\\u{202e}\\# \\*all\\*',
+      '  - [ ] #2 Task 2 (in progress)',
+      '    - progress: 1. \\[x\\](y)',
+    ]);
+  });
+
+  it('keeps progress within its columns, and leaves it out where lines are scarce', () => {
+    const tasks = Array.from({ length: 5 }, (_, i) =>
+      aLine(i + 1, { status: 'in_progress', progress: '漢字 '.repeat(500) }),
+    );
+    for (const format of ['plain', 'ansi', 'markdown'] as const) {
+      const head = format === 'markdown' ? 4 : 2;
+      for (const width of [40, 100]) {
+        const lines = linesOf(aSnapshot(tasks), { format, width, maxLines: head + 10 });
+        expect(lines).toHaveLength(head + 10);
+        const shown = lines.filter((line) => line.includes('漢字'));
+        expect(shown).toHaveLength(5);
+        if (format === 'plain') expect(Math.max(...shown.map(textColumns))).toBeLessThanOrEqual(width);
+      }
+      for (const maxLines of [head + 9, head + 5])
+        expect(linesOf(aSnapshot(tasks), { format, maxLines })).toHaveLength(head + 5);
+      expect(linesOf(aSnapshot(tasks), { format, maxLines: head + 4 })).toHaveLength(head + 4);
+    }
+  });
+
   it('names at most five of many dependencies', () => {
     const on = Array.from({ length: 9 }, (_, i) => idOf(i + 2));
     const waits = aLine(1, { readiness: { state: 'waiting', on } });
@@ -203,7 +246,8 @@ describe('a rendered board', () => {
     const { boards } = board;
     const tasks = Array.from({ length: 12 }, (_, i) => ({ key: `k${i}`, title: `Page ${i}` }));
     const { jobId, ids } = await board.job([...tasks, { title: 'All', dependsOn: ['k0', 'k1'] }]);
-    await board.claim(jobId, ids.k0 ?? '');
+    const { hold } = await board.claim(jobId, ids.k0 ?? '');
+    await boards.progress(hold, 'p1', 'Todos (0/1 completed)');
     const snapshot = await boards.snapshot(jobId, { limit: 5 });
     expect(snapshot).toMatchObject({ jobId, title: 'A job', status: 'running', more: 8 });
     expect(snapshot.counts).toMatchObject({ total: 13, in_progress: 1, waiting: 1 });
@@ -220,7 +264,9 @@ describe('a rendered board', () => {
       labels: [],
       attempt: 1,
       failures: 0,
+      progress: 'Todos (0/1 completed)',
     });
+    expect(linesOf(snapshot)[3]?.trim()).toBe('Todos (0/1 completed)');
     expect(snapshot.asOf).toBe((await boards.events(jobId, '0-0', 100)).at(-1)?.id);
     const whole = await boards.snapshot(jobId);
     expect(whole.more).toBe(0);

@@ -76,6 +76,19 @@ describe('panels', () => {
     expect((await write({ todos: [...list, todo('one more')] })).content).toContain('got 21 todos');
   });
 
+  it('show none for less than none, and all for what is no number', () => {
+    const list = todos(3);
+    const header = 'Todos (0/3 completed)';
+    for (const maxItems of [0, -1, Number.NEGATIVE_INFINITY]) {
+      expect(renderPlain(list, { maxItems })).toBe(`${header}\n... and 3 more`);
+      expect(renderTerminal(list, { maxItems, colours: false })).toBe(`${header}\n... and 3 more`);
+    }
+    for (const maxItems of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(renderPlain(list, { maxItems })).toBe(renderPlain(list));
+    }
+    expect(renderPlain(list, { maxItems: 1.5 })).toBe(`${header}\n[ ] item 0\n... and 2 more`);
+  });
+
   it('show control and bidi characters instead of obeying them', () => {
     const evil = todo('a\u001b[2Jb\nc\u202ed');
     for (const panel of [

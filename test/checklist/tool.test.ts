@@ -81,6 +81,18 @@ describe('the tool', () => {
     expect(make({ allowParallelInProgress: true })).not.toThrow();
   });
 
+  it('can not be made with a word that it does not know', () => {
+    const make = (options: object) => () =>
+      createTodoWriteTool({ onUpdate: () => {}, allowParallelInProgress: true, ...options });
+    const refused = (detail: string) => expect.objectContaining({ code: 'invalid_argument', detail });
+    expect(make({ locale: 'fr' })).toThrow(refused('locale must be one of en, zh'));
+    expect(make({ profile: 'weird' })).toThrow(refused('profile must be one of strict, classic'));
+    expect(make({ name: 'foo' })).toThrow(refused('name must be one of todo_write, TodoWrite'));
+    expect(make({ normalizeCase: 'yes' })).toThrow(refused('normalizeCase must be true or false'));
+    expect(make({ onUpdate: undefined })).toThrow(refused('onUpdate must be a function'));
+    expect(make({ locale: undefined, profile: undefined, name: undefined })).not.toThrow();
+  });
+
   it('keeps nothing itself: two tools never see each other [row 50] [row 83] [row 98]', async () => {
     const one = recordingChecklist();
     const other = recordingChecklist();

@@ -40,6 +40,15 @@ test('shows it as Markdown and, with either flag, as JSON', async () => {
   });
 });
 
+test('shows what a running task says of its progress, in JSON as the field', async () => {
+  await using app = await openApp();
+  const progress = 'Todos (0/1 completed)';
+  app.fake.tasks = [aTask({ status: 'in_progress', readiness: undefined, progress })];
+  for (const format of ['plain', 'ansi', 'md'])
+    expect((await board(app, '--format', format)).out).toContain(progress);
+  expect(JSON.parse((await board(app, '--json')).out)).toMatchObject({ tasks: [{ progress }] });
+});
+
 test.each([
   { args: ['--limit', '0'], says: 'must be a number from 1 to 10000' },
   { args: ['--format', 'html'], says: 'Allowed choices are plain, ansi, md, json' },

@@ -2,13 +2,46 @@ import { projectTodos } from '@crewboard/checklist';
 import { describe, expect, it } from 'vitest';
 import { ownTask, titleOf } from '../regression/support.ts';
 import { gate, httpError, lastResults, reply, text, toolUse } from '../support/scripted-messages-api.ts';
-import { lastTexts, openLeadStack, timesIn } from './support.ts';
+import { type LeadStack, lastTexts, openLeadStack, timesIn } from './support.ts';
 
 const WORD = 'Leave the generated files out.';
 const submit = (request: Parameters<typeof ownTask>[0]) =>
   reply([toolUse('board_submit', { taskId: ownTask(request), summary: 'done' })]);
 const wait = () => reply([toolUse('board_wait')]);
 const finish = () => reply([toolUse('finish_job', { summary: 'done' })]);
+
+/** A claim from outside of the only task. */
+async function claimOutside({ local: { client } }: LeadStack, jobId: string, leaseMs: number) {
+  const claim = await client.tasks.claim(jobId, { owner: 'laptop', leaseMs });
+  if (claim.task === null) throw new Error('nothing was claimed');
+  const { claimToken, task } = claim;
+  return {
+    claimToken,
+    taskId: task.id,
+    version: task.version,
+    heartbeat: (requestId?: string) =>
+      client.tasks.heartbeat(jobId, task.id, {
+        claimToken,
+        ...(requestId === undefined ? {} : { requestId }),
+      }),
+  };
+}
+
+/** A job of one task that a program outside holds. */
+async function openOutside({ leaseMs = 60_000 } = {}) {
+  const stack = await openLeadStack({});
+  const jobId = await stack.submit({ tasks: [{ title: 'One', executor: 'external' }] });
+  const held = await claimOutside(stack, jobId, leaseMs);
+  return {
+    ...held,
+    stack,
+    jobId,
+    message: (text: string) => stack.local.client.jobs.message(jobId, { text, target: held.taskId }),
+    delivered: () => stack.events(jobId, 'message.delivered'),
+    examine: () => stack.boards.examine(jobId),
+    [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
+  };
+}
 
 describe('a message to the agent of a task', () => {
   it('stands once in its next request, and the receipt names attempt and turn', async () => {
@@ -183,6 +216,54 @@ describe('a message to the agent of a task', () => {
     expect(first.notices).toEqual([expect.stringContaining(WORD)]);
     expect((await client.tasks.heartbeat(jobId, claim.task.id, { claimToken })).notices).toEqual([]);
     expect(await stack.events(jobId, 'message.delivered')).toHaveLength(1);
+  });
+
+  it('comes again to a holder outside that repeats its heartbeat, and is delivered by the next one', async () => {
+    await using outside = await openOutside();
+    const { heartbeat, delivered, message } = outside;
+    await message(WORD);
+    const shown = [expect.stringContaining(WORD)];
+    expect((await heartbeat('beat 1')).notices).toEqual(shown);
+    await message('LATER WORD');
+    expect((await heartbeat('beat 1')).notices).toEqual(shown);
+    expect(await delivered()).toEqual([]);
+    expect((await heartbeat('beat 2')).notices).toEqual([expect.stringContaining('LATER WORD')]);
+    expect(await delivered()).toHaveLength(1);
+    expect((await heartbeat()).notices).toEqual([]);
+    expect(await delivered()).toHaveLength(2);
+    expect(await outside.examine()).toMatchObject({ remaining: 0 });
+  });
+
+  it('that a holder outside was shown is delivered by its note, or its result: nothing of it is left over', async () => {
+    await using outside = await openOutside();
+    const { stack, jobId, taskId, claimToken, version } = outside;
+    await outside.message(WORD);
+    await outside.heartbeat('beat 1');
+    await stack.local.client.tasks.note(jobId, taskId, { claimToken, text: 'I have read it' });
+    expect(await outside.delivered()).toHaveLength(1);
+    await outside.message('ANOTHER WORD');
+    await outside.heartbeat('beat 2');
+    await stack.local.client.tasks.submit(jobId, taskId, { claimToken, version, summary: 'done' });
+    expect(await outside.delivered()).toHaveLength(2);
+    expect(await stack.events(jobId, 'message.expired')).toEqual([]);
+    const { redis } = stack.local.store;
+    expect(await redis.hgetall(stack.boards.keys.board(jobId, 'messages'))).toEqual({});
+    expect(await outside.examine()).toMatchObject({ remaining: 0 });
+  });
+
+  it('that a holder outside was shown and may not have got comes to the next one', async () => {
+    await using outside = await openOutside({ leaseMs: 300 });
+    const { stack, jobId } = outside;
+    await outside.message(WORD);
+    await outside.heartbeat('beat 1');
+    const statusNow = async () => (await stack.local.client.jobs.get(jobId)).counts.ready;
+    await expect.poll(statusNow, { timeout: 10_000 }).toBe(1);
+    expect(await outside.delivered()).toEqual([]);
+    const next = await claimOutside(stack, jobId, 60_000);
+    const answer = await next.heartbeat('beat 1');
+    expect(answer.notices).toEqual([expect.stringContaining(WORD)]);
+    await next.heartbeat();
+    expect(await outside.delivered()).toHaveLength(1);
   });
 });
 

@@ -86,5 +86,9 @@ describe('checkRequest', () => {
     expect(checkRequest(request(messages), [paused])).toEqual([]);
     expect(checkRequest(request([...messages, assistant('Found.'), user('Ok.')]), [paused])).toEqual([]);
     expect(checkRequest(request(messages), [{ ...paused, stopReason: 'end_turn' }])).toHaveLength(1);
+    const spaced: SentReply = { ...paused, content: [say('Searching.\n')] };
+    expect(checkRequest(request(messages), [spaced])).toEqual([]);
+    const inSpace = request([user('Go.'), assistant(spaced.content)]);
+    expect(checkRequest(inSpace, [spaced])).toEqual([expect.stringMatching(/trailing whitespace/)]);
   });
 });

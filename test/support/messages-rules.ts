@@ -123,14 +123,30 @@ function checkBlocks(message: Json, at: string): string[] {
   return found;
 }
 
+/** Blocks without the white space at their end, which may not come back with a paused reply. */
+function trimmedAtEnd(content: readonly Json[]): Json[] {
+  const kept = content.filter((block) => block.type !== 'text' || !isBlank(block.text));
+  const last = kept.at(-1);
+  if (last === undefined || typeof last.text !== 'string') return kept;
+  return [...kept.slice(0, -1), { ...last, text: last.text.trimEnd() }];
+}
+
 function endsPaused(message: Json | undefined, sent: readonly SentReply[]): boolean {
   if (message?.role !== 'assistant') return false;
-  const content = blocksOf(message);
-  return sent.some(
-    (reply) =>
+  const content = trimmedAtEnd(blocksOf(message));
+  return sent.some((reply) => {
+    const paused = trimmedAtEnd(reply.content);
+    return (
       reply.stopReason === 'pause_turn' &&
-      isDeepStrictEqual(content.slice(-reply.content.length), reply.content),
-  );
+      paused.length > 0 &&
+      isDeepStrictEqual(content.slice(-paused.length), paused)
+    );
+  });
+}
+
+function endsInSpace(message: Json | undefined): boolean {
+  const last = message === undefined ? undefined : blocksOf(message).at(-1);
+  return message?.role === 'assistant' && typeof last?.text === 'string' && /\s$/.test(last.text);
 }
 
 function checkRoles(messages: readonly Json[], sent: readonly SentReply[]): string[] {
@@ -149,6 +165,7 @@ function checkRoles(messages: readonly Json[], sent: readonly SentReply[]): stri
   if (last?.role === 'assistant' && !endsPaused(last, sent)) {
     found.push('the last message must be a user message, or a paused reply');
   }
+  if (endsInSpace(last)) found.push('final assistant content cannot end with trailing whitespace');
   return found;
 }
 

@@ -53,7 +53,10 @@ const MAY_END = new Set([
   'finish_job',
 ]);
 
-/** Stand-ins for the tools that the conversation called: each call answers what it was answered then. */
+/**
+ * Stand-ins for the tools that the conversation called: each call answers what it was answered then. An answer that was
+ * cut is whole here: the replaying run must allow as many characters.
+ */
 export function replayedTools(recording: Recording): Tool[] {
   const calls = recording.replies.flatMap(({ content }) => content).filter(({ type }) => type === 'tool_use');
   const results = new Map(recording.results.map((result) => [result.toolUseId, result]));
@@ -62,12 +65,13 @@ export function replayedTools(recording: Recording): Tool[] {
     description: `The recorded answers of ${name}.`,
     inputSchema: z.looseObject({}),
     readOnly: recording.readOnlyTools.includes(name),
+    bookkeeping: recording.bookkeepingTools.includes(name),
     // A call without a result ended its attempt.
     endsAttempt:
       MAY_END.has(name) || calls.some((call) => call.name === name && !results.has(String(call.id))),
     execute: async (_, { toolUseId }) => {
       const result = results.get(toolUseId);
-      if (result === undefined) return { content: '', end: { kind: 'done' } };
+      if (result === undefined) return { content: '', end: recording.end ?? { kind: 'done' } };
       return { content: result.content, isError: result.isError };
     },
   }));

@@ -5,9 +5,12 @@ import {
   composeCore,
   createEventHub,
   createService,
+  EVENTS_BLOCK_MS,
+  REDIS_OPTIONS,
   readPriceFile,
   resolveCommandsMode,
   settingsFrom,
+  watchConnections,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
@@ -32,7 +35,7 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   // The API runs none itself, so what was asked for is the workers' to keep.
   const commands = config.CREWBOARD_COMMANDS ?? (await resolveCommandsMode(undefined));
   const connect = (options: object) => {
-    const redis = new Redis(url, options);
+    const redis = new Redis(url, { ...REDIS_OPTIONS, ...options });
     redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
     return redis;
   };
@@ -52,10 +55,15 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const core = composeCore({ redis, queueConnection, settings, log });
   const { boards, artifacts, deleteJob } = core;
   const hub = createEventHub(reader, boards, log);
+  const watch = watchConnections({ silenceMs: settings.redisSilenceMs, log });
+  watch.add('commands', redis);
+  watch.add('queues', queueConnection);
+  watch.add('events', reader, EVENTS_BLOCK_MS);
   return {
-    service: createService({ boards, redis, hub, settings, artifacts, deleteJob }),
+    service: createService({ boards, redis, hub, settings, artifacts, deleteJob, watch }),
     queues: allQueues(core.queues),
     async close() {
+      watch.close();
       hub.close();
       await core.close();
       queueConnection.disconnect();

@@ -3,6 +3,7 @@ import { CrewboardError } from '@crewboard/contracts';
 import {
   awaitRedis,
   providersOf,
+  REDIS_OPTIONS,
   readPriceFile,
   resolveCommandsMode,
   settingsFrom,
@@ -35,7 +36,7 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
   }
   const log = pino({ level: config.CREWBOARD_LOG_LEVEL, name: 'worker' }, pino.destination(2));
   const connect = () => {
-    const redis = new Redis(url, { maxRetriesPerRequest: null });
+    const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
     redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
     return redis;
   };

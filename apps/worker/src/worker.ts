@@ -16,15 +16,15 @@ import {
   servedQueues,
   startQueueWorkers,
 } from '@crewboard/orchestrator';
-import type { ConnectionOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { watchWorker } from './watch-worker.ts';
 
 /** Connections of a worker process; the caller opens and closes them. */
 export interface WorkerConnections {
   /** For boards: waits while Redis is away, for the fence is what stops an attempt. */
   boards: RedisClient;
   /** For queues, shared; BullMQ makes blocking ones of its own from it. */
-  queues: ConnectionOptions;
+  queues: Redis;
   /** For news of cancels and pauses alone. */
   subscriber: Redis;
 }
@@ -79,6 +79,7 @@ export async function startWorker(
     providers,
     () => connections.queues,
   );
+  const watch = watchWorker(connections, workers, { silenceMs: settings.redisSilenceMs, log });
   const served = servedQueues(settings, providers).map(({ provider }) => provider);
   const announced = announceWorker(
     connections.boards,
@@ -90,6 +91,7 @@ export async function startWorker(
   return {
     async stop() {
       shutdown.abort(new Error('the worker is shutting down'));
+      watch.close();
       const closed = Promise.all([announced, governing, ...workers.map((worker) => worker.close())])
         .then(() => governor.close())
         .then(() => workTools.idle())

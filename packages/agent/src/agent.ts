@@ -3,6 +3,7 @@ import type { CallBudget } from './call-budget.ts';
 import type { ModelCall, ModelCallErrorKind } from './model-call.ts';
 import type { WorkState } from './work-state.ts';
 
+/** All finite; numbers of things are whole and from 1. A time beyond what a timer can wait (24.8 days) is as long as that. */
 export interface AgentLimits {
   /** Model calls of one attempt that were answered. */
   maxTurns: number;
@@ -24,12 +25,17 @@ export interface AgentOptions {
   /** Of one reply; a cut reply is asked for again with twice as many. Default 8192. */
   maxTokens?: number;
   system: string;
+  /** Names are unique, of 1 to 64 letters, digits, `_` or `-`; schemas are objects at the top. */
   tools: readonly Tool[];
+  /**
+   * Its store bounds its appends: an append under way is waited for, whatever the signal and the time limit say, for
+   * nothing may be appended after the run.
+   */
   journal: Journal;
   callModel: ModelCall;
   /** Asked before every model call, and told of what each has used. Absent: none is limited or booked. */
   budget?: CallBudget;
-  /** Texts of the first user message; journalled when the conversation is empty or begins anew. */
+  /** Texts of the first user message, not all blank; journalled when the conversation is empty or begins anew. */
   opening: readonly string[];
   /** Begins the conversation anew, such as after a failure; what was before is history. */
   fresh?: boolean;
@@ -64,7 +70,7 @@ export interface AgentOptions {
   checklistRemind?: boolean;
   /** How to wait between failing calls; rejects when the signal aborts. Real time by default. */
   wait?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Told what happens, as it happens; must not throw. */
+  /** Told what happens, as it happens; what it throws is ignored. */
   emit(event: AgentEvent): void;
   /** Ends the run at once; its reason is carried through. */
   signal: AbortSignal;

@@ -12,13 +12,31 @@ const JsonSchema = z.looseObject({
   oneOf: z.array(z.unknown()).optional(),
   minimum: z.number().optional(),
   exclusiveMinimum: z.number().optional(),
+  maximum: z.number().optional(),
+  multipleOf: z.number().positive().optional(),
   minItems: z.number().optional(),
-  pattern: z.string().optional(),
+  minLength: z.number().optional(),
+  maxLength: z.number().optional(),
+  format: z.string().optional(),
 });
 type JsonSchema = z.infer<typeof JsonSchema>;
 
 /** Deeper levels of an example help nobody. */
 const MAX_DEPTH = 4;
+const ITEMS_MOST = 10;
+const TEXT_MOST = 200;
+
+const OF_FORMAT: ReadonlyMap<string, string> = new Map([
+  ['email', 'name@example.com'],
+  ['uri', 'https://example.com/'],
+  ['uuid', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'],
+  ['date-time', '2025-01-31T12:00:00Z'],
+  ['date', '2025-01-31'],
+  ['time', '12:00:00'],
+  ['duration', 'PT1H'],
+  ['ipv4', '192.0.2.1'],
+  ['ipv6', '2001:db8::1'],
+]);
 
 function ofObject(schema: JsonSchema, depth: number): Record<string, unknown> {
   const fields = Object.entries(schema.properties ?? {});
@@ -26,29 +44,53 @@ function ofObject(schema: JsonSchema, depth: number): Record<string, unknown> {
   return Object.fromEntries(named.map(([key, inner]) => [key, exampleOf(inner, depth + 1)]));
 }
 
+function ofArray({ items, minItems = 1 }: JsonSchema, depth: number): unknown[] {
+  if (depth >= MAX_DEPTH || items === undefined) return [];
+  return Array.from({ length: Math.min(Math.max(1, minItems), ITEMS_MOST) }, () =>
+    exampleOf(items, depth + 1),
+  );
+}
+
+function ofNumber({ minimum, exclusiveMinimum, maximum, multipleOf }: JsonSchema): number {
+  const least = Math.max(
+    minimum ?? Number.NEGATIVE_INFINITY,
+    exclusiveMinimum === undefined ? Number.NEGATIVE_INFINITY : exclusiveMinimum + 1,
+  );
+  const plain = Math.min(Math.max(1, least), maximum ?? Number.POSITIVE_INFINITY);
+  return multipleOf === undefined ? plain : Math.ceil(plain / multipleOf) * multipleOf;
+}
+
+function ofString({ format, minLength = 0, maxLength = TEXT_MOST }: JsonSchema): string {
+  const long = 'text '
+    .repeat(Math.ceil(Math.min(minLength, TEXT_MOST) / 5))
+    .slice(0, minLength)
+    .trimEnd();
+  const text = long.length < 4 ? 'text' : long.padEnd(Math.min(minLength, TEXT_MOST), '.');
+  return OF_FORMAT.get(format ?? '') ?? text.slice(0, maxLength);
+}
+
 function ofType(schema: JsonSchema, depth: number): unknown {
   switch (schema.type) {
     case 'object':
       return ofObject(schema, depth);
     case 'array':
-      return depth < MAX_DEPTH && schema.items !== undefined ? [exampleOf(schema.items, depth + 1)] : [];
+      return ofArray(schema, depth);
     case 'integer':
     case 'number':
-      return Math.max(
-        1,
-        schema.minimum ?? 1,
-        schema.exclusiveMinimum === undefined ? 1 : schema.exclusiveMinimum + 1,
-      );
+      return ofNumber(schema);
     case 'boolean':
       return true;
     case 'string':
-      return schema.pattern === undefined ? 'text' : `text that matches ${schema.pattern}`;
+      return ofString(schema);
     default:
       return 'any JSON';
   }
 }
 
-/** Returns a small value of the shape that a JSON Schema asks for: required fields only. */
+/**
+ * Returns a small value of the shape that a JSON Schema asks for: required fields only. A guess where the schema has
+ * rules that have no example, such as a pattern: whoever sends it asks the schema first.
+ */
 export function exampleOf(jsonSchema: unknown, depth = 0): unknown {
   const parsed = JsonSchema.safeParse(jsonSchema);
   if (!parsed.success) return 'any JSON';

@@ -1,4 +1,4 @@
-import { type CallSettlement, CrewboardError } from '@crewboard/contracts';
+import { type CallSettlement, CrewboardError, NO_USAGE } from '@crewboard/contracts';
 import type { AgentEnd, AgentOptions, AgentOutcome } from './agent.ts';
 import { begin, deliver } from './begin.ts';
 import { makeRoom } from './compact.ts';
@@ -6,10 +6,13 @@ import { takeInReply } from './intake.ts';
 import { untilAborted } from './linked-abort.ts';
 import { messagesOf } from './messages.ts';
 import type { ModelReply, ModelRequest } from './model-call.ts';
+import { wrongOption } from './options-check.ts';
+import { reasonText } from './reason.ts';
 import { toApiTools, toSystem, withBreakpoint } from './request.ts';
 import { callWithRetries } from './retries.ts';
-import { openRun, type Run, totalsOf } from './run.ts';
+import { openRun, type Run, tell, totalsOf } from './run.ts';
 import { cutReplies, settle } from './settle.ts';
+import { thrownText } from './thrown-text.ts';
 import { wrapUpTexts } from './wrap-up.ts';
 
 const DEFAULT_MAX_TOKENS = 8192;
@@ -71,25 +74,42 @@ function endOfError(run: Run, error: unknown): AgentEnd {
   if (error instanceof CrewboardError && (error.code === 'lease_lost' || error.code === 'unavailable')) {
     return { kind: 'aborted', reason: error };
   }
-  const reason = error instanceof Error ? error.message : String(error);
-  return { kind: 'failed', class: 'infra', reason: `the harness failed: ${reason}` };
+  const reason = reasonText(`the harness failed: ${thrownText(error)}`);
+  return { kind: 'failed', class: 'infra', reason };
+}
+
+/** Runs the attempt, unless an option makes no sense: then nothing is asked or written. */
+async function runToEnd(options: AgentOptions): Promise<AgentEnd> {
+  const wrong = wrongOption(options);
+  if (wrong !== undefined)
+    return { kind: 'failed', class: 'infra', reason: `the run was not begun: ${wrong}` };
+  const run = openRun(options);
+  try {
+    return await converse(run);
+  } catch (error) {
+    return endOfError(run, error);
+  } finally {
+    run.close();
+  }
+}
+
+/** A journal that can't be read counts nothing: it is the reason of the outcome already. */
+function totals(options: AgentOptions): ReturnType<typeof totalsOf> {
+  try {
+    return totalsOf(options.journal.entries, options.attempt);
+  } catch {
+    return { turns: 0, usage: NO_USAGE };
+  }
 }
 
 /**
  * Runs one attempt of an agent to its end, from wherever its journal stands. Never rejects: every way to stop is a
- * kind of {@link AgentOutcome}. When it returns nothing of the attempt appends to the journal any more.
+ * kind of {@link AgentOutcome}; options that make no sense are `failed` with class `infra` before any call. When it
+ * returns nothing of the attempt appends to the journal any more.
  */
 export async function runAgent(options: AgentOptions): Promise<AgentOutcome> {
-  const run = openRun(options);
-  let end: AgentEnd;
-  try {
-    end = await converse(run);
-  } catch (error) {
-    end = endOfError(run, error);
-  } finally {
-    run.close();
-  }
-  const outcome: AgentOutcome = { ...end, ...totalsOf(options.journal.entries, options.attempt) };
-  options.emit({ type: 'stopped', outcome });
+  const end = await runToEnd(options);
+  const outcome: AgentOutcome = { ...end, ...totals(options) };
+  tell(options, { type: 'stopped', outcome });
   return outcome;
 }

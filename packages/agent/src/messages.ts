@@ -20,10 +20,19 @@ function isSentBlock(block: ContentBlock): block is ContentBlock & Anthropic.Con
   return block.type !== '';
 }
 
+/** The API refuses a request that ends with white space, and one with a paused reply may end with it. */
+function trimmedAtEnd(content: ContentBlock[]): ContentBlock[] {
+  const last = content.at(-1);
+  if (last?.type !== 'text' || typeof last.text !== 'string') return content;
+  return [...content.slice(0, -1), { ...last, text: last.text.trimEnd() }];
+}
+
 function assistantContent(turn: Turn): Anthropic.ContentBlockParam[] {
   if (isDropped(turn.reply)) return [];
-  const content = turn.reply.content.filter((block) => !isBlankText(block));
-  return content.every(isThinking) ? [] : content.filter(isSentBlock);
+  const spoken = turn.reply.content.filter((block) => !isBlankText(block));
+  if (spoken.every(isThinking)) return [];
+  // Always, not only at the end of a request: what was sent once is sent again byte for byte.
+  return (leavesOpen(turn) ? trimmedAtEnd(spoken) : spoken).filter(isSentBlock);
 }
 
 function resultsOf(turn: Turn): Anthropic.ToolResultBlockParam[] {
@@ -67,7 +76,7 @@ class MessageList {
 /**
  * Returns the messages that a journal stands for. They are always valid: every call is answered once in the next
  * user message, results first and in the order of the calls; no text is empty; replies go back unchanged but for
- * empty texts. After a paused reply nothing is put in until its turn is over. With `remind`, the checklist's
+ * empty texts, and for white space at the end of a paused one. After a paused reply nothing is put in until its turn is over. With `remind`, the checklist's
  * reminder is the last block of every third round without the checklist.
  */
 export function toMessages(

@@ -1,6 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ContentBlock, Usage } from '@crewboard/contracts';
 import type { CallSpent } from './call-spent.ts';
+import { reasonText } from './reason.ts';
 
 /** One request to the Messages API, as the loop builds it. */
 export interface ModelRequest {
@@ -52,7 +53,7 @@ export interface ModelCallErrorDetails {
   spent?: CallSpent | undefined;
 }
 
-/** A failed model call. Its message is for people and never holds secrets or headers. */
+/** A failed model call. Its message is one line for people and never holds secrets or headers. */
 export class ModelCallError extends Error {
   readonly kind: ModelCallErrorKind;
   readonly retryAfterMs: number | undefined;
@@ -61,7 +62,7 @@ export class ModelCallError extends Error {
   readonly spent: CallSpent;
 
   constructor(kind: ModelCallErrorKind, message: string, details: ModelCallErrorDetails = {}) {
-    super(message);
+    super(reasonText(message));
     this.name = 'ModelCallError';
     this.kind = kind;
     this.retryAfterMs = details.retryAfterMs;

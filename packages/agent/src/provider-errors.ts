@@ -1,10 +1,9 @@
 import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
+import { z } from 'zod';
 import type { CallSpent } from './call-spent.ts';
-import { cleanText } from './intake.ts';
 import { ModelCallError, type ModelCallErrorKind } from './model-call.ts';
 import { askedPauseMs } from './rate-headers.ts';
-
-const MAX_REASON_LENGTH = 500;
+import { thrownText } from './thrown-text.ts';
 
 const KIND_BY_TYPE: Readonly<Record<string, ModelCallErrorKind>> = {
   overloaded_error: 'overloaded',
@@ -53,17 +52,17 @@ function networkCode(error: Error): string {
 /** Takes the key, and anything that looks like one, out of a text that a provider sent. */
 function redact(text: string, apiKey: string): string {
   const withoutKey = apiKey.length < 6 ? text : text.replaceAll(apiKey, '[redacted]');
-  return cleanText(
-    withoutKey
-      .replace(/\bBearer\s+[^\s"',]+/gi, 'Bearer [redacted]')
-      .replace(/\bsk-[\w-]{8,}/g, '[redacted]'),
-  ).slice(0, MAX_REASON_LENGTH);
+  return withoutKey
+    .replace(/\bBearer\s+[^\s"',]+/gi, 'Bearer [redacted]')
+    .replace(/\bsk-[\w-]{8,}/g, '[redacted]');
 }
 
 function reasonOf(error: APIError): string {
   const what = [error.status, error.type].filter((part) => part !== undefined && part !== null).join(' ');
   return [what, error.apiMessage ?? ''].filter((part) => part !== '').join(': ') || 'no details';
 }
+
+const ErrorEvent = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
 
 /** No connection came about, so nothing was read. */
 const NOT_CONNECTED = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/;
@@ -85,15 +84,22 @@ export function toModelCallError(error: unknown, apiKey: string): ModelCallError
     });
   }
   const code = error instanceof Error ? networkCode(error) : '';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = thrownText(error);
   const spent = NOT_CONNECTED.test(code) ? ({ kind: 'nothing' } as const) : undefined;
   const reason = redact(`the call did not get through: ${message}${code}`, apiKey);
   return new ModelCallError('transient', reason, { spent });
 }
 
-/** Turns an `error` event inside a stream into a {@link ModelCallError}. */
-export function streamError(type: string, message: string, apiKey: string): ModelCallError {
-  const kind = KIND_BY_TYPE[type] ?? 'transient';
+/** Turns the data of an `error` event inside a stream into a {@link ModelCallError}. */
+export function streamError(data: unknown, apiKey: string): ModelCallError {
+  const parsed = ErrorEvent.safeParse(data);
+  if (!parsed.success)
+    return new ModelCallError(
+      'transient',
+      "the model's stream ended with an error that does not say what it is",
+    );
+  const { type, message } = parsed.data.error;
+  const kind = Object.hasOwn(KIND_BY_TYPE, type) ? (KIND_BY_TYPE[type] ?? 'transient') : 'transient';
   const tooLong = kind === 'provider' && TOO_LONG.test(message);
   return new ModelCallError(
     tooLong ? 'context' : kind,

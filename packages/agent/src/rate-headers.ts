@@ -1,5 +1,8 @@
 const REMAINING = /^anthropic-ratelimit-(.+)-remaining$/;
 
+/** Nobody means a longer pause; dates and sums with it stay dates and sums. */
+const PAUSE_MOST_MS = 365 * 24 * 3_600_000;
+
 /** The server's clock where it tells it: dates in its headers are by that one. */
 function serverNow(headers: Headers): number {
   const now = Date.parse(headers.get('date') ?? '');
@@ -30,11 +33,11 @@ function resetMs(headers: Headers): number[] {
 
 /**
  * How long a provider asks everybody to wait, in ms, by `retry-after-ms`, `retry-after` (seconds or a date) and by the
- * reset of each rate limit that is used up; the longest of them. Undefined when it asks for nothing.
+ * reset of each rate limit that is used up; the longest of them, and at most a year. Undefined when it asks for nothing.
  */
 export function askedPauseMs(headers: Headers | undefined): number | undefined {
   if (headers === undefined) return undefined;
   const asked = [retryAfterMs(headers) ?? 0, ...resetMs(headers)];
   const longest = Math.max(...asked);
-  return longest > 0 ? longest : undefined;
+  return longest > 0 ? Math.min(longest, PAUSE_MOST_MS) : undefined;
 }

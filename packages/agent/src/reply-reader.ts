@@ -1,7 +1,7 @@
 import type { ContentBlock, Usage } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { CallSpent } from './call-spent.ts';
-import type { ModelReply } from './model-call.ts';
+import { ModelCallError, type ModelReply } from './model-call.ts';
 
 const count = z.number().int().nonnegative().nullish();
 const WireUsage = z.object({
@@ -42,6 +42,20 @@ const EVENT_TYPES: ReadonlySet<unknown> = new Set(
 /** The fields that text-like deltas extend: the block's field, by the delta's type. */
 const EXTENDED_FIELD: Readonly<Record<string, string>> = { text_delta: 'text', thinking_delta: 'thinking' };
 
+/** A stream that can't be put together, in words for people. */
+function malformed(what: string): ModelCallError {
+  return new ModelCallError('transient', `the model's stream is malformed: ${what}`);
+}
+
+/** The event, or the field of it that is wrong; nothing of what was sent is quoted. */
+function parseEvent(data: unknown): StreamEvent {
+  const parsed = StreamEvent.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const type = isRecord(data) ? data.type : undefined;
+  const path = parsed.error.issues[0]?.path.join('.') ?? '';
+  throw malformed(`${type} has ${path === '' ? 'another shape' : `a wrong or missing ${path}`}`);
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -77,12 +91,12 @@ export class ReplyReader {
   #stopped = false;
 
   /**
-   * Takes in one event; unknown types are ignored, and all that follows the reply's end. Throws when a known one has
-   * another shape, or comes where it can't.
+   * Takes in one event; unknown types are ignored, and all that follows the reply's end. Throws a `transient`
+   * {@link ModelCallError} when a known one has another shape, or comes where it can't.
    */
   add(data: unknown): void {
     if (this.#stopped) return;
-    if (isRecord(data) && EVENT_TYPES.has(data.type)) this.#take(StreamEvent.parse(data));
+    if (isRecord(data) && EVENT_TYPES.has(data.type)) this.#take(parseEvent(data));
   }
 
   /** The whole reply once its `message_stop` has come; before that undefined. */
@@ -128,7 +142,7 @@ export class ReplyReader {
   #extend(at: number, delta: Delta): void {
     const block = this.#blocks[at];
     if (block === undefined || !this.#open.has(at))
-      throw new Error(`a delta for block ${at}, which is not open`);
+      throw malformed(`a delta for block ${at}, which is not open`);
     if (delta.type === 'input_json_delta') {
       this.#inputs.set(at, `${this.#inputs.get(at) ?? ''}${delta.partial_json ?? ''}`);
     } else {
@@ -137,15 +151,17 @@ export class ReplyReader {
   }
 
   #begin(at: number, block: ContentBlock): void {
-    if (this.#blocks[at] !== undefined) throw new Error(`block ${at} was started twice`);
+    if (this.#blocks[at] !== undefined) throw malformed(`block ${at} was started twice`);
     this.#blocks[at] = block;
     this.#open.add(at);
   }
 
-  /** A block that was never closed may lack anything, such as a call its input: such a reply is none. */
+  /** A reply that lacks anything is none: a block that was never closed may be a call without its input. */
   #stop(): void {
     const [open] = this.#open;
-    if (open !== undefined) throw new Error(`the reply ended within block ${open}`);
+    if (open !== undefined) throw malformed(`the reply ended within block ${open}`);
+    if (this.#head === undefined) throw malformed('the reply ended before it began');
+    if (this.#stopReason === undefined) throw malformed('the reply ended without a stop reason');
     this.#stopped = true;
   }
 

@@ -1,16 +1,28 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Tool } from '@crewboard/contracts';
+import { CrewboardError, type Tool } from '@crewboard/contracts';
 import { z } from 'zod';
+import { cleanText } from './intake.ts';
 
 const CACHED = { cache_control: { type: 'ephemeral' } } as const;
 
 const published = new WeakMap<Tool['inputSchema'], Anthropic.Tool.InputSchema>();
 
-/** A tool's input schema as JSON Schema; the API wants an object at the top. Made once a schema: siblings share them. */
+/** The API wants an object at the top, and no choice between several. A schema of anything may well get an object. */
+function isOfObjects(schema: z.core.JSONSchema.JSONSchema): boolean {
+  const isChoice = ['anyOf', 'oneOf', 'allOf', '$ref'].some((key) => key in schema);
+  return !isChoice && (schema.type === undefined || schema.type === 'object');
+}
+
+/**
+ * A tool's input schema as JSON Schema. Made once a schema: siblings share them. Throws `invalid_argument` when that
+ * is not an object at the top.
+ */
 export function jsonSchemaOf({ inputSchema }: Tool): Anthropic.Tool.InputSchema {
   const known = published.get(inputSchema);
   if (known !== undefined) return known;
   const { $schema: _, ...schema } = z.toJSONSchema(inputSchema, { io: 'input', unrepresentable: 'any' });
+  if (!isOfObjects(schema))
+    throw new CrewboardError('invalid_argument', 'the input of a tool must be one object at the top');
   const made: Anthropic.Tool.InputSchema = { ...schema, type: 'object' };
   published.set(inputSchema, made);
   return made;
@@ -20,7 +32,7 @@ export function jsonSchemaOf({ inputSchema }: Tool): Anthropic.Tool.InputSchema 
 export function toApiTools(tools: readonly Tool[]): Anthropic.Tool[] {
   return tools.map((tool, index) => ({
     name: tool.name,
-    description: tool.description,
+    description: cleanText(tool.description),
     input_schema: jsonSchemaOf(tool),
     ...(index === tools.length - 1 ? CACHED : {}),
   }));
@@ -28,7 +40,7 @@ export function toApiTools(tools: readonly Tool[]): Anthropic.Tool[] {
 
 /** The system prompt as one block with a cache breakpoint; none when it is blank. */
 export function toSystem(text: string): Anthropic.TextBlockParam[] {
-  return text.trim() === '' ? [] : [{ type: 'text', text, ...CACHED }];
+  return text.trim() === '' ? [] : [{ type: 'text', text: cleanText(text), ...CACHED }];
 }
 
 function isCacheable(

@@ -9,6 +9,8 @@ import { ModelCallError, type ModelReply, type ModelRequest } from './model-call
 import { plausibleSpent, plausibleUsage } from './plausible-usage.ts';
 import { malformedPart } from './reply-check.ts';
 import type { Run } from './run.ts';
+import { thrownText } from './thrown-text.ts';
+import { timerMs } from './timers.ts';
 
 export type CallOutcome =
   /** `settles` goes with the append of the reply. */
@@ -38,7 +40,7 @@ function backoffMs(failedTries: number, tries: number, retryMs: number): number 
 
 function asModelCallError(error: unknown): ModelCallError {
   if (error instanceof ModelCallError) return error;
-  return new ModelCallError('transient', error instanceof Error ? error.message : String(error));
+  return new ModelCallError('transient', thrownText(error));
 }
 
 /** A call that was held back, or that the harness could not ask about, was not made. */
@@ -81,7 +83,8 @@ function realWait(ms: number, signal: AbortSignal): Promise<void> {
  */
 export async function callWithRetries(run: Run, request: ModelRequest): Promise<CallOutcome> {
   const { limits, budget = NO_BUDGET } = run.options;
-  const { modelTries, modelRetryMs } = limits;
+  const { modelTries } = limits;
+  const modelRetryMs = timerMs(limits.modelRetryMs);
   let waitedMs = 0;
   for (let failedTries = 1; ; failedTries++) {
     let error: ModelCallError;
@@ -106,7 +109,8 @@ export async function callWithRetries(run: Run, request: ModelRequest): Promise<
       return { ok: false, end: { kind: 'parked', cause: 'held', reason, retryAfterMs: retryAfterMs ?? 0 } };
     }
     const waitMs = Math.max(backoffMs(failedTries, modelTries, modelRetryMs), retryAfterMs ?? 0);
-    if (failedTries >= modelTries || waitedMs + waitMs > modelRetryMs) {
+    // So put, a wait that is no number parks, too.
+    if (failedTries >= modelTries || !(waitedMs + waitMs <= modelRetryMs)) {
       return { ok: false, end: endOfTries(error) };
     }
     run.emit({ type: 'model.retry', failedTries, waitMs, kind, reason });

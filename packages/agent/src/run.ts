@@ -12,6 +12,7 @@ import type { AgentEvent, AgentOptions } from './agent.ts';
 import { readCompactions } from './compaction-log.ts';
 import { type Conversation, type ReplyEntry, readConversation, type Turn } from './conversation.ts';
 import { type LinkedAbort, linkAbort } from './linked-abort.ts';
+import { timerMs } from './timers.ts';
 
 /** What the parts of one run share. The journal is the only state: everything else is read from it anew. */
 export interface Run {
@@ -55,8 +56,18 @@ function withTimeLimit(abort: LinkedAbort, timeoutMs: number) {
   const timer = setTimeout(() => {
     over = !abort.signal.aborted;
     abort.abort(new Error(`the time limit of ${timeoutMs} ms is over`));
-  }, timeoutMs);
+  }, timerMs(timeoutMs));
   return { timedOut: () => over, clear: () => clearTimeout(timer) };
+}
+
+/** Tells the caller what happens. Listening changes nothing: what a listener throws is its own. */
+export function tell(options: AgentOptions, event: AgentEvent): void {
+  try {
+    const told: unknown = options.emit(event);
+    if (told instanceof Promise) told.catch(() => {});
+  } catch {
+    // The run goes on, and its outcome is what it is.
+  }
 }
 
 /** Opens a run; `close` must be called when it is over. */
@@ -70,7 +81,7 @@ export function openRun(options: AgentOptions): Run {
     timedOut: time.timedOut,
     stop: abort.abort,
     append: inOrder(options.journal),
-    emit: (event) => options.emit(event),
+    emit: (event) => tell(options, event),
     conversation: readOnce(options.journal),
     close() {
       time.clear();

@@ -4,6 +4,7 @@ import { isBlankText, isDropped, isThinking, type ReplyEntry, type Turn } from '
 import { untilAborted } from './linked-abort.ts';
 import { guardLoops } from './loop-guard.ts';
 import { leavesOpen } from './messages.ts';
+import { reasonText } from './reason.ts';
 import type { Run } from './run.ts';
 import { runCalls } from './turn-calls.ts';
 
@@ -67,10 +68,7 @@ function settleDropped(run: Run, { reply, index }: Turn): AgentEnd | undefined {
   const madeRoom = run.conversation().compactions.done.some((compaction) => compaction.index > index);
   if (reply.attempt !== run.options.attempt) return undefined;
   if (reply.stopReason === 'refusal') {
-    return {
-      kind: 'refused',
-      reason: `the model refused to go on. ${plainText(reply).slice(0, 500)}`.trim(),
-    };
+    return { kind: 'refused', reason: reasonText(`the model refused to go on. ${plainText(reply)}`) };
   }
   if (reply.stopReason === 'model_context_window_exceeded') {
     if (madeRoom) return undefined;

@@ -3,9 +3,9 @@ import {
   CrewboardError,
   type Tool,
   type ToolAnswer,
-  toolCall,
   toToolError,
 } from '@crewboard/contracts';
+import { adviceFor, withOwnNext } from './advice.ts';
 import type { ToolCall, Turn } from './conversation.ts';
 import { exampleOf } from './example.ts';
 import { type Keep, takeIn, takeInWhole } from './intake.ts';
@@ -13,6 +13,9 @@ import { linkAbort, untilAborted } from './linked-abort.ts';
 import { OUTCOME_UNKNOWN } from './messages.ts';
 import { jsonSchemaOf } from './request.ts';
 import type { Run } from './run.ts';
+import { thrownText } from './thrown-text.ts';
+import { timerMs } from './timers.ts';
+import { doubtOf, readAnswer } from './tool-answer.ts';
 import { parseToolInput } from './tool-input.ts';
 
 /** How a call went; every way that a call can go wrong ends in the same shape. */
@@ -29,7 +32,8 @@ interface Ready {
 }
 type Prepared = Ready | { ready: false; error: string };
 
-function notInPlanMode(tool: Tool, allowed: readonly string[]): CrewboardError {
+function notInPlanMode(run: Run, tool: Tool, allows: readonly string[]): CrewboardError {
+  const allowed = allows.filter((name) => run.tools.has(name));
   return new CrewboardError(
     'plan_mode',
     `${tool.name} is not allowed before a person has approved the plan`,
@@ -38,19 +42,22 @@ function notInPlanMode(tool: Tool, allowed: readonly string[]): CrewboardError {
 }
 
 /** An error as the model is told it, with calls of its own tools. */
-function told(tool: Tool, error: CrewboardError, given: unknown): string {
+function told(run: Run, tool: Tool, refusal: CrewboardError, given: unknown): string {
+  const error = withOwnNext(run, refusal);
   return toToolError(error, {
-    // A tool that only reads can be called like its example without harm.
-    say: (next, example) =>
-      toolCall(next.call === 'look' && tool.readOnly ? { call: 'again' } : next, tool.name, example),
+    say: (next, example, change) => adviceFor(run, { tool, error, given }, next, { example, change }),
     refused: { schema: tool.inputSchema, given },
     example: exampleOf(jsonSchemaOf(tool)),
   });
 }
 
-function errorText(tool: Tool, error: unknown, given: unknown): string {
-  if (error instanceof CrewboardError) return told(tool, error, given);
-  return `${tool.name} failed: ${error instanceof Error ? error.message : String(error)}`;
+function errorText(run: Run, tool: Tool, error: unknown, given: unknown): string {
+  try {
+    if (error instanceof CrewboardError) return told(run, tool, error, given);
+  } catch {
+    // What a tool throws may be made so that it can't be told: then its message has to do.
+  }
+  return `${tool.name} failed: ${thrownText(error)}`;
 }
 
 /** Finds the tool and checks the input; nothing has happened yet when it refuses. */
@@ -65,15 +72,15 @@ function prepare(run: Run, turn: Turn, call: ToolCall): Prepared {
   }
   const { planMode } = run.options;
   if (planMode !== undefined && !tool.readOnly && !planMode.allows.includes(tool.name)) {
-    return { ready: false, error: told(tool, notInPlanMode(tool, planMode.allows), call.input) };
+    return { ready: false, error: told(run, tool, notInPlanMode(run, tool, planMode.allows), call.input) };
   }
   try {
     const parsed = parseToolInput(tool, call.input);
-    if (!parsed.ok) return { ready: false, error: told(tool, parsed.error, call.input) };
+    if (!parsed.ok) return { ready: false, error: told(run, tool, parsed.error, parsed.given) };
     return { ready: true, tool, input: parsed.input };
   } catch (error) {
     // A tool's own schema may throw; that is the call's failure, not the attempt's.
-    return { ready: false, error: errorText(tool, error, call.input) };
+    return { ready: false, error: errorText(run, tool, error, call.input) };
   }
 }
 
@@ -86,21 +93,19 @@ async function execute(
   { tool, input }: Ready,
   ids: { toolUseId: string; requestId: string },
 ): Promise<ToolAnswer> {
-  const timeoutMs = tool.timeoutMs ?? run.options.limits.toolTimeoutMs;
+  const timeoutMs = timerMs(tool.timeoutMs ?? run.options.limits.toolTimeoutMs);
   const limit = linkAbort(run.signal);
   const timer = setTimeout(() => limit.abort(new Error(`timed out after ${timeoutMs} ms`)), timeoutMs);
   const context = { signal: limit.signal, ...ids };
   try {
     run.signal.throwIfAborted();
-    return await untilAborted((async () => tool.execute(input, context))(), limit.signal);
+    const answered = await untilAborted((async () => tool.execute(input, context))(), limit.signal);
+    return readAnswer(tool, answered);
   } catch (error) {
     run.signal.throwIfAborted();
-    if (!limit.signal.aborted) return { content: errorText(tool, error, input), isError: true };
-    const doubt = tool.readOnly ? '' : ' Check what it did before you repeat it.';
-    return {
-      content: `${tool.name} timed out after ${timeoutMs} ms and was stopped.${doubt}`,
-      isError: true,
-    };
+    if (!limit.signal.aborted) return { content: errorText(run, tool, error, input), isError: true };
+    const content = `${tool.name} timed out after ${timeoutMs} ms and was stopped.${doubtOf(tool)}`;
+    return { content, isError: true };
   } finally {
     clearTimeout(timer);
     limit.release();

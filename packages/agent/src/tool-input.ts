@@ -2,7 +2,10 @@ import { CrewboardError, holdsProto, invalidArgument, PROTO_REFUSED, type Tool }
 import type { z } from 'zod';
 import { isTooDeep, MAX_DEPTH, wasTooDeep } from './depth.ts';
 
-export type ParsedInput = { ok: true; input: unknown } | { ok: false; error: CrewboardError };
+export type ParsedInput =
+  | { ok: true; input: unknown }
+  /** `given`: what was refused, as far as it could be repaired. */
+  | { ok: false; error: CrewboardError; given: unknown };
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -68,13 +71,14 @@ function depthRefused(tool: Tool): CrewboardError {
  * Parses a call's input by the tool's schema. What does not fit is `invalid_argument` with the first wrong path.
  */
 export function parseToolInput(tool: Tool, input: unknown): ParsedInput {
-  if (wasTooDeep(input)) return { ok: false, error: depthRefused(tool) };
-  if (holdsProto(input)) return { ok: false, error: protoRefused(tool) };
+  if (wasTooDeep(input)) return { ok: false, error: depthRefused(tool), given: undefined };
+  if (holdsProto(input)) return { ok: false, error: protoRefused(tool), given: undefined };
   const asSent = tool.inputSchema.safeParse(input);
   if (asSent.success) return { ok: true, input: asSent.data };
   const repaired = mended(input, asSent.error.issues);
-  if (isTooDeep(repaired)) return { ok: false, error: depthRefused(tool) };
+  if (isTooDeep(repaired)) return { ok: false, error: depthRefused(tool), given: undefined };
   const parsed = repaired === input ? asSent : tool.inputSchema.safeParse(repaired);
   if (parsed.success) return { ok: true, input: parsed.data };
-  return { ok: false, error: invalidArgument(`the input of ${tool.name}`, parsed.error, repaired) };
+  const error = invalidArgument(`the input of ${tool.name}`, parsed.error, repaired);
+  return { ok: false, error, given: repaired };
 }

@@ -1,8 +1,10 @@
 import type { AttemptEnd } from '@crewboard/contracts';
 import type { ToolCall, Turn } from './conversation.ts';
 import { takeIn } from './intake.ts';
+import { TOO_MANY_CALLS, TURN_CALLS_MOST } from './not-run.ts';
 import type { Run } from './run.ts';
 import { answerCall } from './tool-call.ts';
+import { repeatRefusal } from './turn-bounds.ts';
 
 async function journalResult(run: Run, call: ToolCall, content: string, isError: boolean): Promise<void> {
   await run.append({ kind: 'tool.result', toolUseId: call.id, content, isError });
@@ -14,7 +16,7 @@ function mayEnd(run: Run, call: ToolCall): boolean {
 
 /** The one call of a turn that may end the attempt: the first of its kind. */
 function enderOf(run: Run, turn: Turn): ToolCall | undefined {
-  return turn.calls.find((call) => mayEnd(run, call));
+  return turn.calls.slice(0, TURN_CALLS_MOST).find((call) => mayEnd(run, call));
 }
 
 /**
@@ -66,6 +68,8 @@ function inGroups(run: Run, calls: readonly ToolCall[]): ToolCall[][] {
 async function runOrdinary(run: Run, turn: Turn, calls: readonly ToolCall[]): Promise<void> {
   for (const group of inGroups(run, calls)) {
     await inParallel(run, group, run.options.limits.parallelTools, async (call) => {
+      const refusal = repeatRefusal(run, turn, call);
+      if (refusal !== undefined) return journalResult(run, call, refusal, true);
       const { content, isError } = await answerCall(run, turn, call);
       await journalResult(run, call, content, isError);
     });
@@ -83,24 +87,34 @@ async function runEnder(run: Run, turn: Turn, call: ToolCall): Promise<AttemptEn
   return end;
 }
 
+/** Answers the calls of `open` that are never run, and returns the others. */
+async function refuseOthers(run: Run, turn: Turn, open: readonly ToolCall[]): Promise<ToolCall[]> {
+  const ender = enderOf(run, turn);
+  const within = new Set(turn.calls.slice(0, TURN_CALLS_MOST));
+  const left: ToolCall[] = [];
+  for (const call of open) {
+    const another = `not run: a turn can end with one call only, and ${ender?.name} came first. Call it again if it is still needed.`;
+    if (!within.has(call)) await journalResult(run, call, TOO_MANY_CALLS, true);
+    else if (call !== ender && mayEnd(run, call)) await journalResult(run, call, another, true);
+    else left.push(call);
+  }
+  return left;
+}
+
 /**
- * Answers the calls of a turn that have no result yet: calls that may end the attempt beyond the first are refused,
- * ordinary ones run in their order, read-only neighbours in parallel (an end that one of them answers is not heeded),
- * and the first that may end it runs alone after all others. Returns how the attempt ends, if it does: that call's
- * result is left to the next attempt. Rejects when the run is aborted or the journal is lost.
+ * Answers the calls of a turn that have no result yet: those beyond the bound of a turn, and calls that may end the
+ * attempt beyond the first, are refused, ordinary ones run in their order, read-only neighbours in parallel, and the
+ * first that may end it runs alone after all others. Returns how the attempt ends, if it does: that call's result is
+ * left to the next attempt. Rejects when the run is aborted or the journal is lost.
  */
 export async function runCalls(run: Run, turn: Turn): Promise<AttemptEnd | undefined> {
-  const open = turn.calls.filter((call) => !turn.results.has(call.id));
+  const unanswered = turn.calls.filter((call) => !turn.results.has(call.id));
+  const open = await refuseOthers(run, turn, unanswered);
   const ender = enderOf(run, turn);
-  for (const call of open) {
-    if (call === ender || !mayEnd(run, call)) continue;
-    const refusal = `not run: a turn can end with one call only, and ${ender?.name} came first. Call it again if it is still needed.`;
-    await journalResult(run, call, refusal, true);
-  }
   await runOrdinary(
     run,
     turn,
-    open.filter((call) => !mayEnd(run, call)),
+    open.filter((call) => call !== ender),
   );
   return ender !== undefined && open.includes(ender) ? await runEnder(run, turn, ender) : undefined;
 }

@@ -6,7 +6,7 @@ import { parseReply } from './replies.ts';
 import { hashOf, nameOf, type PersonRequest } from './requests.ts';
 
 const MessageReply = z.tuple([z.literal('ok'), z.string()]);
-const TakenReply = z.tuple([z.literal('ok'), z.array(z.string())]);
+const ShownReply = z.tuple([z.literal('ok'), z.array(z.string())]);
 const Stored = z.object({ text: z.string(), by: z.string(), to: z.string() });
 
 /** Of a text in the log: the whole stands in the message itself. */
@@ -82,10 +82,15 @@ export function messages(io: BoardIo) {
       return found;
     },
 
-    /** Tells a holder outside of messages; answers those that it is told of now. Errors: those of its token. */
-    async takeMessages(hold: Hold, ids: readonly MessageId[]): Promise<MessageId[]> {
-      const args = [hold.taskId, hold.token, ...ids];
-      return parseReply(await io.run(hold.jobId, 'take_messages', args), TakenReply)[1];
+    /**
+     * Shows a holder outside messages that wait, with the answer of a heartbeat; answers those that it is shown now.
+     * Those that an earlier answer has shown are delivered hereby, unless `requestId` is that of the same heartbeat:
+     * then they are shown again. Without `ids` it stands for another call of the holder, which proves the same. Errors: those of
+     * its token.
+     */
+    async showMessages(hold: Hold, requestId: string, ids: readonly MessageId[]): Promise<MessageId[]> {
+      const args = [hold.taskId, hold.token, requestId, ...ids];
+      return parseReply(await io.run(hold.jobId, 'show_messages', args), ShownReply)[1];
     },
   };
 }

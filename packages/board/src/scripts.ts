@@ -98,7 +98,7 @@ const SCRIPTS = {
   release: { libraries: HOLDER, keys: ENDING },
   finish_job: { libraries: [...HOLDER, 'cancel'], keys: ENDING },
   message: { libraries: [...HOLDER, 'answers'], keys: ENDING },
-  take_messages: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'messages'] },
+  show_messages: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'messages'] },
   ask: { libraries: HOLDER, keys: ['hot', 'attempts', 'repeats', 'events', 'job'] },
   stall: { libraries: HOLDER, keys: ENDING },
   propose_plan: { libraries: HOLDER, keys: ENDING },

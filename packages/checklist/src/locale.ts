@@ -1,6 +1,7 @@
 import { countTodos, type Todo } from './todos.ts';
 
-export type Locale = 'en' | 'zh';
+export const LOCALES = ['en', 'zh'] as const;
+export type Locale = (typeof LOCALES)[number];
 
 /** The tool's answer to an accepted list: counts only, so it is as short for twenty items as for one. */
 export function successLine(todos: readonly Todo[], locale: Locale): string {

@@ -3,7 +3,10 @@ import { countTodos, type Todo, type TodoStatus } from './todos.ts';
 
 export interface PanelOptions {
   locale?: Locale;
-  /** Shows at most so many items and how many more there are; the list itself is not touched. */
+  /**
+   * Shows at most so many items and how many more there are; the list itself is not touched. Less than none are none,
+   * and what is no number limits nothing.
+   */
   maxItems?: number;
 }
 
@@ -24,7 +27,8 @@ function visible(text: string): string {
 
 function panel(todos: readonly Todo[], options: PanelOptions, line: (todo: Todo) => string): string {
   const { locale = 'en', maxItems = todos.length } = options;
-  const shown = todos.slice(0, maxItems);
+  const most = Number.isNaN(maxItems) ? todos.length : Math.max(0, maxItems);
+  const shown = todos.slice(0, most);
   const hidden = todos.length - shown.length;
   const lines = [headerLine(todos, locale), ...shown.map(line)];
   if (hidden > 0) lines.push(moreLine(hidden, locale));

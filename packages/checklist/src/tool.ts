@@ -1,9 +1,9 @@
 import { CrewboardError, type Tool } from '@crewboard/contracts';
 import { z } from 'zod';
 import { describeTool } from './description.ts';
-import { type Locale, successLine } from './locale.ts';
-import type { Todo, TodoToolName } from './todos.ts';
-import { createTodoValidator, type TodoProfile, type TodoRules } from './validate.ts';
+import { LOCALES, type Locale, successLine } from './locale.ts';
+import { TODO_TOOL_NAMES, type Todo, type TodoToolName } from './todos.ts';
+import { createTodoValidator, TODO_PROFILES, type TodoProfile, type TodoRules } from './validate.ts';
 
 export interface TodoWriteOptions {
   /** Called once for each accepted list, with the whole of it; a rejected one never gets here. */
@@ -20,14 +20,25 @@ export interface TodoWriteOptions {
   name?: TodoToolName;
 }
 
+/** Types do not hold at run time: an option that is not known would be taken for another one. */
+function demand(holds: boolean, otherwise: string): void {
+  if (!holds) throw new CrewboardError('invalid_argument', otherwise);
+}
+
+function demandOneOf(name: string, value: unknown, allowed: readonly string[]): void {
+  const isKnown = typeof value === 'string' && allowed.includes(value);
+  demand(isKnown, `${name} must be one of ${allowed.join(', ')}`);
+}
+
 function rulesOf(options: TodoWriteOptions): TodoRules {
   const { allowParallelInProgress, maxItems = 20, profile = 'strict', normalizeCase = false } = options;
-  if (typeof allowParallelInProgress !== 'boolean') {
-    throw new CrewboardError('invalid_argument', 'allowParallelInProgress must be set to true or false');
-  }
-  if (!Number.isInteger(maxItems) || maxItems < 1) {
-    throw new CrewboardError('invalid_argument', 'maxItems must be a whole number from 1');
-  }
+  demand(
+    typeof allowParallelInProgress === 'boolean',
+    'allowParallelInProgress must be set to true or false',
+  );
+  demand(Number.isInteger(maxItems) && maxItems >= 1, 'maxItems must be a whole number from 1');
+  demandOneOf('profile', profile, TODO_PROFILES);
+  demand(typeof normalizeCase === 'boolean', 'normalizeCase must be true or false');
   return { allowParallelInProgress, maxItems, profile, normalizeCase };
 }
 
@@ -39,6 +50,9 @@ export function createTodoWriteTool(options: TodoWriteOptions): Tool {
   const rules = rulesOf(options);
   const validator = createTodoValidator(rules);
   const { locale = 'en', name = 'todo_write', onUpdate } = options;
+  demandOneOf('locale', locale, LOCALES);
+  demandOneOf('name', name, TODO_TOOL_NAMES);
+  demand(typeof onUpdate === 'function', 'onUpdate must be a function');
   const { $schema: _, ...published } = z.toJSONSchema(validator.schema);
   return {
     name,

@@ -2,7 +2,8 @@ import { isBlank, isCleanText } from '@crewboard/contracts';
 import { z } from 'zod';
 import { TODO_STATUSES, type Todo } from './todos.ts';
 
-export type TodoProfile = 'strict' | 'classic';
+export const TODO_PROFILES = ['strict', 'classic'] as const;
+export type TodoProfile = (typeof TODO_PROFILES)[number];
 
 /** What a list must keep to. */
 export interface TodoRules {

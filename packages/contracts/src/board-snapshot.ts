@@ -20,6 +20,7 @@ export const TaskLine = Task.pick({
   failures: true,
   failure: true,
   block: true,
+  progress: true,
 });
 export type TaskLine = z.infer<typeof TaskLine>;
 

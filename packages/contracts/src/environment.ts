@@ -76,6 +76,7 @@ export const Environment = z.object({
   CREWBOARD_PARK_MS: int(60_000, 10, 600_000),
   CREWBOARD_MODEL_IDLE_MS: int(60_000, 100, 3_600_000),
   CREWBOARD_LEAD_COALESCE_MS: int(5000, 0, 600_000),
+  CREWBOARD_REDIS_SILENCE_MS: int(10_000, 100, 600_000),
   CREWBOARD_PRICE_FILE: z.string().min(1).optional(),
   CREWBOARD_WORKSPACES: z.string().optional(),
   CREWBOARD_COMMANDS: word(COMMANDS_MODES).optional(),

@@ -73,6 +73,8 @@ export type ResultLine = z.infer<typeof ResultLine>;
 export const Ready = z.strictObject({
   ready: z.boolean(),
   redis: z.enum(['ok', 'down']),
+  /** Why it is not ready, in one line. */
+  reason: z.string().optional(),
   model: z.enum(['anthropic', 'simulated', 'none']),
 });
 export type Ready = z.infer<typeof Ready>;

@@ -9,7 +9,10 @@ const randomJobSuffix = customAlphabet(ID_ALPHABET, 12);
 const randomSecret = customAlphabet(`${ID_ALPHABET}ABCDEFGHJKLMNPQRSTUVWXYZ`, 24);
 
 /** A task's stable ID: `t_` and 8 characters; unique on its board, never reused, never derived from content. */
-export const TaskId = z.string().regex(/^t_[2-9a-hjkmnp-z]{8}$/, 'must be a task ID such as "t_4kx9m2ab"');
+export const TaskId = z
+  .string()
+  .regex(/^t_[2-9a-hjkmnp-z]{8}$/, 'must be a task ID such as "t_4kx9m2ab"')
+  .meta({ examples: ['t_4kx9m2ab'] });
 export type TaskId = z.infer<typeof TaskId>;
 
 /** A job's ID: `job_` and 12 characters. */

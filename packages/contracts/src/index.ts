@@ -96,6 +96,7 @@ export {
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export { cursorAfter, type NumberedList, placeOf } from './list-cursor.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
+export { editDistance } from './near-name.ts';
 export {
   AcceptanceItem,
   Check,
@@ -148,7 +149,7 @@ export {
 } from './task-states.ts';
 export { boundedText, cutUtf8, isBlank, isCleanText, requiredText, titleText, utf8Bytes } from './text.ts';
 export { type Speech, toProblem, toToolError } from './told-error.ts';
-export type { AttemptEnd, Tool, ToolAnswer, ToolContext, WholeOutput } from './tool.ts';
+export { AttemptEnd, type Tool, ToolAnswer, type ToolContext, WholeOutput } from './tool.ts';
 export {
   AskUserInput,
   BOARD_VIEWS,
@@ -175,9 +176,11 @@ export {
   WriteFileInput,
 } from './tool-inputs.ts';
 export {
+  BOOKKEEPING_TOOLS,
   COMPACTION_ASKED_NOTE,
   COMPACTION_DONE_NOTE,
   Recording,
+  type RecordOptions,
   recordConversation,
   redactEntry,
   TranscriptPage,

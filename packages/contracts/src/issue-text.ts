@@ -22,7 +22,7 @@ const QUOTED_MOST = 60;
 const OF_ZOD = /^(?:Invalid|Too (?:big|small)|Unrecognized|Expected|Required)/;
 
 /** A path as a caller writes it: `tasks[0].title`. */
-function pathText(path: Path): string {
+export function pathText(path: Path): string {
   let text = '';
   for (const part of path) {
     if (typeof part === 'number') text += `[${part}]`;

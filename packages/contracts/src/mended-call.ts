@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { isFields } from './is-fields.ts';
+import { misspeltFields } from './misspelt-fields.ts';
 
 type Path = readonly PropertyKey[];
 
@@ -44,6 +45,20 @@ function upToItem(path: Path): Path {
   return path.slice(0, index === -1 ? 1 : index + 1);
 }
 
+/** `given` with the names that its misspelt fields were to have. */
+function respelt(schema: z.ZodType, given: unknown): unknown {
+  return misspeltFields(schema, given).reduce(
+    (call, { at, from, to }) =>
+      changedAt(call, at, (held) => {
+        if (!isFields(held)) return held;
+        return Object.fromEntries(
+          Object.entries(held).map(([name, value]) => [name === from ? to : name, value]),
+        );
+      }),
+    given,
+  );
+}
+
 function wrongPaths(schema: z.ZodType, given: unknown): Path[] {
   const issues = schema.safeParse(given).error?.issues ?? [];
   return issues.flatMap((issue) =>
@@ -62,11 +77,14 @@ export interface Mending {
 }
 
 /**
- * Returns the call `given` with as little changed as makes it valid for `schema`: wrong places are left out or get
- * what fits, and only missing fields come from `valid`. Undefined where that makes no valid call, or a long one.
+ * Returns the call `sent` with as little changed as makes it valid for `schema`: misspelt fields get their name, wrong
+ * places are left out or get what fits, and only missing fields come from `valid`. Undefined where that makes no valid
+ * call, or a long one.
  */
-export function mendedCall(schema: z.ZodType, given: unknown, { path, fits, valid }: Mending): unknown {
+export function mendedCall(schema: z.ZodType, sent: unknown, { path, fits, valid }: Mending): unknown {
+  const given = respelt(schema, sent);
   if (!isFields(given)) return undefined;
+  if (given !== sent && schema.safeParse(given).success) return shortOf(given);
   const named = path === undefined ? [] : [partsOf(path)];
   if (fits !== undefined && named[0] !== undefined) {
     const fitting = changedAt(given, named[0], () => fits);

@@ -87,8 +87,11 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
 /** Says `next` as a call of an agent's tools; `tool` is the refused one, `example` a valid input of it. */
 export function toolCall(next: NextCall, tool: string, example?: unknown): string {
   switch (next.call) {
-    case 'again':
-      return words(tool, shownExample(example), next.with && `with ${next.with}`);
+    case 'again': {
+      const shown = shownExample(example);
+      if (shown !== '') return words(tool, shown, next.with && `with ${next.with}`);
+      return next.with === undefined ? tool : `${tool} again, with ${next.with}`;
+    }
     case 'look':
     case 'read_task':
       return next.taskId === undefined

@@ -9,7 +9,10 @@ export interface RenderOptions {
   groupBy?: 'parent' | 'status';
   /** Columns of a line (Markdown: of a title), at least 40; default 100. */
   width?: number;
-  /** Lines in all, but never less than the head and two; what does not fit is counted in the last one. */
+  /**
+   * Lines in all, but never less than the head and two; what does not fit is counted in the last one. Progress is shown
+   * where all lines fit.
+   */
   maxLines?: number;
 }
 
@@ -18,6 +21,11 @@ interface Row {
   task: TaskLine;
   depth: number;
   below?: { done: number; total: number };
+}
+
+interface Shape {
+  width: number;
+  withProgress: boolean;
 }
 
 const WIDTH = 100;
@@ -152,12 +160,25 @@ function titleCell({ task, below }: Row, most: number): string {
   return `${shownLine(task.title, Math.max(TITLE_LEAST, most - counted.length))}${counted}`;
 }
 
-function markdownRows(rows: readonly Row[], states: readonly string[], width: number): string[] {
-  return rows.map((row, i) => {
+/** What the holder of a task says of its own work, such as the state of its checklist; of any other it is old. */
+function progressOf({ status, progress = '' }: TaskLine): string | undefined {
+  return status === 'in_progress' && progress.trim() !== '' ? progress : undefined;
+}
+
+function markdownRows(
+  rows: readonly Row[],
+  states: readonly string[],
+  { width, withProgress }: Shape,
+): string[] {
+  return rows.flatMap((row, i) => {
     const box = row.task.status === 'completed' ? '[x]' : '[ ]';
     const title = markdownText(titleCell(row, width));
     const state = markdownText(shownLine(states[i] ?? '', width));
-    return `${'  '.repeat(row.depth)}- ${box} #${row.task.number} ${title} (${state})`;
+    const line = `${'  '.repeat(row.depth)}- ${box} #${row.task.number} ${title} (${state})`;
+    const progress = withProgress ? progressOf(row.task) : undefined;
+    if (progress === undefined) return [line];
+    // A word of ours goes first: a text that begins a list of its own would be markup there.
+    return [line, `${'  '.repeat(row.depth + 1)}- progress: ${markdownText(shownLine(progress, width))}`];
   });
 }
 
@@ -165,7 +186,7 @@ function terminalRows(
   rows: readonly Row[],
   states: readonly string[],
   format: 'plain' | 'ansi',
-  width: number,
+  { width, withProgress }: Shape,
 ): string[] {
   const numberColumns = Math.max(0, ...rows.map(({ task }) => `#${task.number}`.length));
   const markOf = ({ task }: Row) => {
@@ -179,15 +200,21 @@ function terminalRows(
   const titleMost = free - Math.max(0, ...shownStates.map(textColumns));
   const titles = rows.map((row) => '  '.repeat(row.depth) + titleCell(row, titleMost - row.depth * 2));
   const titleColumns = Math.max(0, ...titles.map(textColumns));
-  return rows.map((row, i) => {
+  return rows.flatMap((row, i) => {
     const number = `#${row.task.number}`.padStart(numberColumns);
-    return `${markOf(row)} ${number} ${padColumns(titles[i] ?? '', titleColumns)}  ${shownStates[i] ?? ''}`;
+    const line = `${markOf(row)} ${number} ${padColumns(titles[i] ?? '', titleColumns)}  ${shownStates[i] ?? ''}`;
+    const progress = withProgress ? progressOf(row.task) : undefined;
+    if (progress === undefined) return [line];
+    // Below the title, a step further in.
+    const indent = width - free - 2 + (row.depth + 1) * 2;
+    return [line, ' '.repeat(indent) + shownLine(progress, width - indent)];
   });
 }
 
 /**
  * Renders a board for people: title, counts, then a line a task with its mark, number, title, state, owner and what it
- * waits for. Pure. Titles and owners are data: nothing in them becomes markup, an escape sequence or a line of its own.
+ * waits for, and below one in progress what its holder says of it. Pure. Titles, owners and progress are data: nothing in
+ * them becomes markup, an escape sequence or a line of its own.
  */
 export function renderBoard(snapshot: BoardSnapshot, options: RenderOptions): string {
   const { format, groupBy = 'parent', maxLines = Number.POSITIVE_INFINITY } = options;
@@ -204,7 +231,9 @@ export function renderBoard(snapshot: BoardSnapshot, options: RenderOptions): st
   const shown = fits ? rows : rows.slice(0, room - 1);
   const hidden = rows.length - shown.length + snapshot.more;
   const states = shown.map(({ task }) => stateText(task, numbers));
-  const lines = isMarkdown ? markdownRows(shown, states, width) : terminalRows(shown, states, format, width);
+  const progressLines = rows.filter(({ task }) => progressOf(task) !== undefined).length;
+  const shape = { width, withProgress: fits && rows.length + progressLines + (hidden > 0 ? 1 : 0) <= room };
+  const lines = isMarkdown ? markdownRows(shown, states, shape) : terminalRows(shown, states, format, shape);
   if (hidden > 0) lines.push(`${isMarkdown ? '- ' : ''}… and ${hidden} more`);
   return [...head, ...lines].join('\n');
 }

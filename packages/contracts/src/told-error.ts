@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { changeWords } from './change-words.ts';
 import {
   type CrewboardError,
   ERROR_STATUS,
@@ -25,8 +26,11 @@ function toldDetail({ code, detail }: CrewboardError): string {
 
 /** How the caller of a refused call is spoken to. */
 export interface Speech {
-  /** Puts an advised call into the caller's language; `example`: a valid form of the refused one. */
-  say(next: NextCall, example?: unknown): string;
+  /**
+   * Puts an advised call into the caller's language; `example`: a valid form of the refused one, `change`: what to
+   * change in that one, in words. Undefined: the caller has no such call.
+   */
+  say(next: NextCall, example?: unknown, change?: string): string | undefined;
   /** A valid body or input of the refused call. */
   example?: unknown;
   /** The body or input that was refused, with the schema that it is for: the example is made of it where it can be. */
@@ -38,24 +42,45 @@ export interface Speech {
 /** Codes of calls whose form was wrong: they carry a valid one. */
 const ABOUT_FORM: readonly ErrorCode[] = ['invalid_argument', 'evidence_required'];
 
-/** The whole valid form of a refused call: the call itself, mended, or the fields that the error names put into one. */
-function wholeExample(error: CrewboardError, { example, refused }: Speech): unknown {
-  const { code, extras } = error;
-  if (!ABOUT_FORM.includes(code)) return extras.example;
-  const valid = isFields(example) && isFields(extras.example) ? { ...example, ...extras.example } : example;
-  const mended =
-    refused && mendedCall(refused.schema, refused.given, { path: extras.path, fits: extras.fits, valid });
-  if (mended !== undefined) return mended;
-  if (example === undefined) return extras.example;
-  if (extras.example === undefined) return example;
-  return isFields(example) && isFields(extras.example) ? valid : extras.example;
+/** Whether the schema of the refused call takes `example`; a schema that can't say so takes nothing. */
+function isTaken(example: unknown, refused: Speech['refused']): boolean {
+  if (example === undefined || refused === undefined) return example !== undefined;
+  try {
+    return refused.schema.safeParse(example).success;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The whole valid form of a refused call: the call itself, mended, or the fields that the error names put into one. One
+ * that the call's schema would refuse again helps nobody.
+ */
+function wholeExample({ code, extras }: CrewboardError, { example, refused }: Speech): unknown {
+  const candidates = [extras.example];
+  if (ABOUT_FORM.includes(code)) {
+    const valid = isFields(example) && isFields(extras.example) ? { ...example, ...extras.example } : example;
+    const { path, fits } = extras;
+    const mended = refused && mendedCall(refused.schema, refused.given, { path, fits, valid });
+    candidates.unshift(mended, valid);
+    candidates.push(example);
+  }
+  return candidates.find((candidate) => isTaken(candidate, refused));
+}
+
+function changeOf({ code, extras }: CrewboardError, { refused }: Speech): string | undefined {
+  if (refused === undefined || !ABOUT_FORM.includes(code)) return undefined;
+  return changeWords(refused.schema, refused.given, extras.path);
 }
 
 function toldExtras(error: CrewboardError, speech: Speech): ErrorExtras {
   const { next: advised, example: _, fits: _fits, ...rest } = error.extras;
   const example = wholeExample(error, speech);
   const next = advised ?? usualNext(error) ?? speech.otherwise;
-  const said = next === undefined || typeof next === 'string' ? next : speech.say(next, example);
+  const said =
+    next === undefined || typeof next === 'string'
+      ? next
+      : speech.say(next, example, changeOf(error, speech));
   return {
     ...rest,
     ...(said === undefined ? {} : { next: said }),

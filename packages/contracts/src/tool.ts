@@ -1,30 +1,36 @@
-import type { z } from 'zod';
-import type { FailureClass } from './task-states.ts';
+import { z } from 'zod';
+import { FailureClass } from './task-states.ts';
 
 /** Why a tool call ends its attempt. The harness of that agent gives it its meaning. */
-export type AttemptEnd =
-  | { kind: 'done' }
-  | { kind: 'parked'; reason: string }
-  | { kind: 'failed'; class: FailureClass; reason: string };
+export const AttemptEnd = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('done') }),
+  z.object({ kind: z.literal('parked'), reason: z.string() }),
+  z.object({ kind: z.literal('failed'), class: FailureClass, reason: z.string() }),
+]);
+export type AttemptEnd = z.infer<typeof AttemptEnd>;
 
 /** The whole of what an answer shows only in part, or not as it is: a text, or a file's bytes. */
-export interface WholeOutput {
-  content: string | Uint8Array;
+export const WholeOutput = z.object({
+  content: z.union([z.string(), z.custom<Uint8Array>((value) => value instanceof Uint8Array)]),
   /** The file that the bytes are of. */
-  path?: string;
-}
+  path: z.string().optional(),
+});
+export type WholeOutput = z.infer<typeof WholeOutput>;
 
 /**
  * What a tool answers. `content` goes to the model (empty becomes "(no output)"). `end` ends the attempt: the
- * call's result is then not journalled (its claim may be over) and no later call of the turn runs.
+ * call's result is then not journalled (its claim may be over) and no later call of the turn runs. Only a tool with
+ * `endsAttempt: true` may answer it. What a tool answers beside this shape, an `end` of another tool included, is told
+ * to the model as an error: the tool ran, and its answer can't be used.
  */
-export interface ToolAnswer {
-  content: string;
-  isError?: boolean;
-  end?: AttemptEnd;
+export const ToolAnswer = z.object({
+  content: z.string(),
+  isError: z.boolean().optional(),
+  end: AttemptEnd.optional(),
   /** Kept beside the content when that does not show it exactly; a content that is cut is kept without this. */
-  whole?: WholeOutput;
-}
+  whole: WholeOutput.optional(),
+});
+export type ToolAnswer = z.infer<typeof ToolAnswer>;
 
 export interface ToolContext {
   /** Aborted on timeout, cancellation and loss of the claim; a tool stops its work and children then. */

@@ -3,6 +3,8 @@ import { TaskId } from './ids.ts';
 import { ContentBlock, JournalEntry } from './journal.ts';
 import type { JsonValue } from './json.ts';
 import { cursorAfter, placeOf } from './list-cursor.ts';
+import { FailureClass } from './task-states.ts';
+import type { AttemptEnd } from './tool.ts';
 import { Usage } from './usage.ts';
 
 /** A page of a task's conversation, in the order in which it happened. */
@@ -32,12 +34,25 @@ export const Recording = z.strictObject({
   results: z.array(z.strictObject({ toolUseId: z.string(), content: z.string(), isError: z.boolean() })),
   /** The tools that never said they would change something: a loop is told by what a conversation has changed. */
   readOnlyTools: z.array(z.string()).default([]),
+  /** Those that changed only what the agent says of its own work: no reason to look at anything again. */
+  bookkeepingTools: z.array(z.string()).default([]),
+  /** How the last call, which has no result, ended the attempt; absent: as done, or it is not known. */
+  end: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('done') }),
+      z.strictObject({ kind: z.literal('parked'), reason: z.string() }),
+      z.strictObject({ kind: z.literal('failed'), class: FailureClass, reason: z.string() }),
+    ])
+    .optional(),
 });
 export type Recording = z.infer<typeof Recording>;
 
 /** Names of the journal notes of a compaction: what is to be kept, then what stands for the rest. */
 export const COMPACTION_ASKED_NOTE = 'compaction/asked';
 export const COMPACTION_DONE_NOTE = 'compaction/done';
+
+/** The tools of Crewboard's agents that only keep books; a journal does not say it. */
+export const BOOKKEEPING_TOOLS: readonly string[] = ['board_note', 'todo_write'];
 
 const PAGE_ENTRIES = 50;
 
@@ -71,8 +86,8 @@ export function transcriptPage(
   return { taskId, entries, ...(next < journal.length ? { nextCursor: cursorAfter('entries', next) } : {}) };
 }
 
-/** The tools whose calls were answered, and none journalled as one that may change something. */
-function readOnlyTools(entries: readonly JournalEntry[]): string[] {
+/** The tools whose calls were answered, by whether one was journalled as such that may change something. */
+function calledTools(entries: readonly JournalEntry[]): { reads: string[]; changes: string[] } {
   const started = new Set(
     entries.flatMap((entry) => (entry.kind === 'tool.started' ? [entry.toolUseId] : [])),
   );
@@ -88,11 +103,23 @@ function readOnlyTools(entries: readonly JournalEntry[]): string[] {
     if (started.has(id)) changes.add(name);
     else if (answered.has(id)) reads.add(name);
   }
-  return [...reads].filter((name) => !changes.has(name));
+  return { reads: [...reads].filter((name) => !changes.has(name)), changes: [...changes] };
+}
+
+/** What a journal does not say of the conversation that it holds. */
+export interface RecordOptions {
+  /** Tools that only keep books; by default those of Crewboard's agents. */
+  bookkeeping?: readonly string[];
+  /** How the last attempt ended, where a tool ended it. */
+  end?: AttemptEnd | undefined;
 }
 
 /** Makes a fixture of the task's last conversation: all since it last began anew. */
-export function recordConversation(taskId: string, journal: readonly JournalEntry[]): Recording {
+export function recordConversation(
+  taskId: string,
+  journal: readonly JournalEntry[],
+  { bookkeeping = BOOKKEEPING_TOOLS, end }: RecordOptions = {},
+): Recording {
   const start = journal.findLastIndex((entry) => entry.kind === 'start' && entry.fresh) + 1;
   const recording: Recording = {
     format: 'crewboard-recording',
@@ -101,9 +128,13 @@ export function recordConversation(taskId: string, journal: readonly JournalEntr
     replies: [],
     results: [],
     readOnlyTools: [],
+    bookkeepingTools: [],
+    ...(end === undefined ? {} : { end }),
   };
   const entries = journal.slice(start);
-  recording.readOnlyTools = readOnlyTools(entries);
+  const { reads, changes } = calledTools(entries);
+  recording.readOnlyTools = reads;
+  recording.bookkeepingTools = changes.filter((name) => bookkeeping.includes(name));
   let asksForSummary = false;
   for (const entry of entries) {
     if (entry.kind === 'note') {

@@ -38,6 +38,7 @@ import { defaultProvider, needsModel, noModel, type Settings } from './settings.
 import { steerService } from './steer-service.ts';
 import { createSubmitJob } from './submit-job.ts';
 import { visibleJob } from './visible-job.ts';
+import type { ConnectionWatch } from './watch-connections.ts';
 import { servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
@@ -49,13 +50,26 @@ export interface ServiceDependencies {
   hub: EventHub;
   settings: Settings;
   artifacts: ArtifactStore;
+  /** Knows of connections that do not answer; absent: nobody watches them. */
+  watch?: Pick<ConnectionWatch, 'trouble'>;
   deleteJob: DeleteJob;
 }
 
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
 
+/** Why Redis can't be worked with now; undefined when it answers. Bounded by the connection's own timeout. */
+async function silenceOf(redis: RedisClient): Promise<string | undefined> {
+  return redis.ping().then(
+    () => undefined,
+    () => 'redis: it does not answer',
+  );
+}
+
 /** Everything about jobs as a whole. */
-function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, { view, views }: JobViews) {
+function jobCalls(
+  { boards, redis, settings, checkRules, watch }: CheckedDependencies,
+  { view, views }: JobViews,
+) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
     submitJob: createSubmitJob({ boards, settings, checkRules }),
@@ -101,15 +115,13 @@ function jobCalls({ boards, redis, settings, checkRules }: CheckedDependencies, 
     },
 
     async ready(): Promise<Ready> {
-      const redisAnswers = await redis.ping().then(
-        () => true,
-        () => false,
-      );
-      return {
-        ready: redisAnswers,
-        redis: redisAnswers ? 'ok' : 'down',
+      const reason = watch?.trouble() ?? (await silenceOf(redis));
+      return withoutAbsent({
+        ready: reason === undefined,
+        redis: reason === undefined ? 'ok' : 'down',
+        reason,
         model: defaultProvider(settings) ?? 'none',
-      };
+      });
     },
   };
 }

@@ -5,7 +5,7 @@ import { pause } from './lease.ts';
 import type { Log } from './log.ts';
 
 /** How long one read blocks: also how late the first event of a board that was just joined may be noticed. */
-const BLOCK_MS = 100;
+export const EVENTS_BLOCK_MS = 100;
 const RETRY_MS = 500;
 
 /** Tells followers that a board's log has grown. They read it themselves, each at its own pace. */
@@ -33,7 +33,7 @@ export function createEventHub(reader: Redis, boards: Boards, log: Log): EventHu
       last,
     }));
     const streams = [...jobs.map(({ key }) => key), ...jobs.map(({ last }) => last)];
-    const found = await reader.xread('COUNT', 1000, 'BLOCK', BLOCK_MS, 'STREAMS', ...streams);
+    const found = await reader.xread('COUNT', 1000, 'BLOCK', EVENTS_BLOCK_MS, 'STREAMS', ...streams);
     for (const [key, entries] of found ?? []) {
       const job = jobs.find((candidate) => candidate.key === String(key));
       const state = job === undefined ? undefined : followed.get(job.jobId);

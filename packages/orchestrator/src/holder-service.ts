@@ -8,7 +8,7 @@ import {
 } from '@crewboard/contracts';
 import { findTask } from './find-task.ts';
 import type { LoopGuard } from './loop-guard.ts';
-import { takeNotices } from './messages/notices.ts';
+import { confirmNotices, showNotices } from './messages/notices.ts';
 import type { HolderCalls, Scope } from './service.ts';
 import type { Settings } from './settings.ts';
 import { nextFromOutside, placeArtifact, refuseUnfitSubmission } from './submission.ts';
@@ -103,7 +103,10 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
       // The board itself compares the version of a submit, and says what has changed since.
       const seen = action === 'submit' ? undefined : call.version;
       const state = await boards.checkHold(held.hold, held.name, action, seen);
-      if (state === 'current') await act(held);
+      if (state === 'current') {
+        await confirmNotices(boards, held.hold);
+        await act(held);
+      }
       const now = await boards.task(jobId, taskId);
       return state === 'repeat' ? { ...now, already: true } : now;
     });
@@ -117,7 +120,11 @@ export function holderService({ boards, settings, guard }: HolderDependencies): 
           throw noLeaseForPeople();
         }
         const { leaseUntil, version } = await boards.heartbeat(hold, call.leaseMs, call.version);
-        return withoutAbsent({ leaseUntil, version, notices: await takeNotices(boards, hold) });
+        return withoutAbsent({
+          leaseUntil,
+          version,
+          notices: await showNotices(boards, hold, call.requestId),
+        });
       }),
 
     noteTask: (scope, jobId, taskId, call) =>

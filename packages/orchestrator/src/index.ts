@@ -14,13 +14,14 @@ export { type Core, composeCore } from './core.ts';
 export { createService, type ServiceDependencies } from './create-service.ts';
 export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
-export { createEventHub, type EventHub } from './event-hub.ts';
+export { createEventHub, EVENTS_BLOCK_MS, type EventHub } from './event-hub.ts';
 export { createJournalMover, readStoredFrom } from './journals/stored-journals.ts';
 export type { Log } from './log.ts';
 export { followPauses } from './pause-channel.ts';
 export { readPriceFile } from './prices.ts';
 export { createGovernor, type Governor } from './provider/governor.ts';
 export { allQueues, type Queues } from './queues.ts';
+export { REDIS_OPTIONS } from './redis-options.ts';
 export { modelCalls } from './run-agent-for.ts';
 export type {
   ArtifactCalls,
@@ -37,6 +38,7 @@ export type {
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
+export { type ConnectionWatch, type WatchedConnection, watchConnections } from './watch-connections.ts';
 export { createJobTools, type WorkTools } from './work-tools.ts';
 export { announceWorker } from './worker-registry.ts';
 export { servedQueues, startQueueWorkers } from './workers.ts';

@@ -28,6 +28,8 @@ export interface Settings {
   sweepIntervalMs: number;
   /** A task that waits in the queue for longer has its queue job looked up. */
   staleMs: number;
+  /** A Redis connection that owes an answer for longer is taken for dead, and built anew. */
+  redisSilenceMs: number;
   concurrency: number;
   models: { lead: string; worker: string };
   /** Absolute folders below which workspaces may stand. */
@@ -82,8 +84,9 @@ export function settingsFrom(
     parkMs: environment.CREWBOARD_PARK_MS,
     coalesceMs: environment.CREWBOARD_LEAD_COALESCE_MS,
     retryDelayMs: 1000,
-    sweepIntervalMs: Math.min(SWEEP_INTERVAL_MS, leaseMs / 4),
+    sweepIntervalMs: Math.min(SWEEP_INTERVAL_MS, leaseMs / 8),
     staleMs: Math.max(leaseMs, 2000),
+    redisSilenceMs: environment.CREWBOARD_REDIS_SILENCE_MS,
     concurrency: environment.CREWBOARD_CONCURRENCY,
     models: { lead: environment.CREWBOARD_LEAD_MODEL, worker: environment.CREWBOARD_WORKER_MODEL },
     workspaceRoots: roots.map((path) => resolve(cwd, path)),

@@ -1,24 +1,11 @@
 import { posix } from 'node:path';
+import { editDistance } from '@crewboard/contracts';
 import { foldPath } from './paths.ts';
 import { walk } from './walk.ts';
 import type { Workspace } from './workspace.ts';
 
 const MAX_SEEN = 5000;
 const MAX_NEAREST = 5;
-
-/** Levenshtein's distance in UTF-16 code units. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replace = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
 
 /**
  * Up to five paths of the workspace whose file names are like that of `path`, nearest first. Looks at no more than
@@ -36,7 +23,7 @@ export async function nearestPaths(
     .filter((entry) => entry.kind === 'file')
     .map((entry) => ({ path: entry.path, name: foldPath(posix.basename(entry.path)) }))
     .filter(({ name }) => Math.abs(name.length - wanted.length) <= allowed)
-    .map((entry) => ({ path: entry.path, away: distance(wanted, entry.name) }))
+    .map((entry) => ({ path: entry.path, away: editDistance(wanted, entry.name) }))
     .filter(({ away }) => away <= allowed)
     .sort((a, b) => a.away - b.away || a.path.length - b.path.length)
     .slice(0, MAX_NEAREST)

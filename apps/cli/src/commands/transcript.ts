@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
 import { type JournalEntry, recordConversation } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { writeNewFile } from '../new-file.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { safeJson } from '../text.ts';
 import { jobArgument, taskArgument } from './arguments.ts';
@@ -43,7 +43,7 @@ async function transcript(
   });
   if (options.record === undefined) return;
   const recording = recordConversation(told, journal);
-  await writeFile(options.record, `${JSON.stringify(recording, null, 2)}\n`, { flag: 'wx' });
+  await writeNewFile(options.record, `${JSON.stringify(recording, null, 2)}\n`);
   terminal.message(`Recorded ${recording.replies.length} model replies in ${options.record}`);
 }
 

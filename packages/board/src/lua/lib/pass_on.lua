@@ -8,7 +8,7 @@ local function pass_messages(B, id, T)
     return
   end
   redis.call('HSET', messagesKey, 'to:' .. B[LEAD], messages_for(B[LEAD]) .. ids)
-  redis.call('HDEL', messagesKey, 'to:' .. id)
+  redis.call('HDEL', messagesKey, 'to:' .. id, 'shown:' .. id)
   B[LEAD_MESSAGES] = B[LEAD_MESSAGES] + #ids / MESSAGE_ID
   local lead = load_task(B[LEAD])
   for at = 1, #ids, MESSAGE_ID do
