@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { CrewboardError } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { fakeService } from './fake-service.ts';
@@ -79,6 +80,29 @@ test.each([['text/plain'], ['application/x-www-form-urlencoded'], ['application/
     });
   },
 );
+
+test.each(['gzip', 'br', 'deflate', 'GZIP', 'identity, gzip', 'zstd'])(
+  'a body with Content-Encoding %s is unsupported_media_type, whatever is in it',
+  async (encoding) => {
+    await using app = await openApp();
+    for (const body of ['{"tasks":[{"title":"A"}]}', gzipSync('{"tasks":[{"title":"A"}]}')]) {
+      const answer = await post(app.url, body, { ...JSON_TYPE, 'content-encoding': encoding });
+      expect(answer.status).toBe(415);
+      expect(await answer.json()).toMatchObject({
+        code: 'unsupported_media_type',
+        allowed: ['identity'],
+        next: 'POST /v1/jobs with no Content-Encoding',
+      });
+    }
+    expect(app.fake.calls).toEqual([]);
+  },
+);
+
+test('Content-Encoding identity is none', async () => {
+  await using app = await openApp();
+  const body = '{"tasks":[{"title":"A"}]}';
+  expect((await post(app.url, body, { ...JSON_TYPE, 'content-encoding': 'Identity' })).status).toBe(202);
+});
 
 test('a body of 5 MB is payload_too_large with the limit', async () => {
   await using app = await openApp();

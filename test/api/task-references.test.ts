@@ -249,3 +249,67 @@ describe('a refusal of a single change', () => {
     ]);
   });
 });
+
+describe('a dependency that is named twice', () => {
+  it('with two conditions is refused where it stands the second time, also in an edit and a new job', async () => {
+    await using at = await open();
+    const before = await at.state();
+    const dependsOn = ['b', 'a', { task: 'b', condition: 'settled' }];
+    const refused = (path: string) => ({
+      status: 400,
+      body: { code: 'invalid_argument', path, detail: expect.stringContaining('"b" a second time') },
+    });
+    expect(await at.add({ title: 'D', dependsOn })).toMatchObject(refused('tasks[0].dependsOn[2]'));
+    expect(await at.patch('c', { version: 1, dependsOn })).toMatchObject(refused('dependsOn[2]'));
+    const tasks = [
+      { title: 'A', key: 'a' },
+      { title: 'B', key: 'b' },
+      { title: 'D', dependsOn },
+    ];
+    expect(await at.app.send('POST', '', { tasks })).toMatchObject(refused('tasks[2].dependsOn[2]'));
+    expect(await at.state()).toEqual(before);
+  });
+
+  it('by key and by ID with two conditions is refused as well', async () => {
+    await using at = await open();
+    const before = await at.state();
+    const dependsOn = [at.id('b'), { task: 'b', condition: 'settled' }];
+    expect(await at.add({ title: 'D' }, { title: 'E', dependsOn })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_argument', path: 'tasks[1].dependsOn', reference: 'b' },
+    });
+    expect(await at.patch('a', { version: 1, dependsOn })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_argument', path: 'dependsOn', reference: 'b' },
+    });
+    expect(await at.state()).toEqual(before);
+  });
+
+  it('in the same way is one dependency', async () => {
+    await using at = await open();
+    const dependsOn = ['b', at.id('b'), { task: 'b', condition: 'completed' }];
+    expect((await at.patch('a', { version: 1, dependsOn })).body).toMatchObject({
+      dependsOn: [{ task: at.id('b'), condition: 'completed' }],
+    });
+  });
+});
+
+it('"dependsOn" of a task in progress or in review is named as what can not be changed now', async () => {
+  await using at = await open();
+  const { boards } = at.app.board;
+  const refusedAt = async (version: number, status: string) =>
+    expect((await at.patch('a', { version, dependsOn: ['b'], title: 'New' })).body).toMatchObject({
+      code: 'invalid_transition',
+      path: 'dependsOn',
+      detail: `"dependsOn" of task #1 ${at.id('a')} can't be changed now, for it is ${status}. The rest of it can. Nothing was changed.`,
+    });
+  await at.patch('a', { version: 1, policy: 'approved' });
+  const claim = { taskId: at.id('a'), owner: 'bob' };
+  const { body } = await at.app.send('POST', `/${at.jobId}/tasks/claim`, claim);
+  const hold = { jobId: at.jobId, taskId: at.id('a'), token: String(body.claimToken) };
+  await refusedAt(3, 'in_progress');
+  const result = { summary: 'done', artifacts: [], evidence: [] };
+  await boards.submit(hold, newSecret(), 3, result, 'review');
+  await refusedAt(4, 'in_review');
+  expect((await at.task('a')).title).toBe('A');
+});

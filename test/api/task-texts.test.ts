@@ -1,5 +1,5 @@
 import { createClient } from '@crewboard/client';
-import { AddTasksAnswer, BoardPlanInput, NewTask, TaskKey } from '@crewboard/contracts';
+import { AddTasksAnswer, BoardNoteInput, BoardPlanInput, NewTask, TaskKey } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { openRealApp, type RealApp } from './open-real-app.ts';
 
@@ -77,6 +77,14 @@ describe('a title', () => {
     expect(await at.add({ title: 'B', labels: [blank] })).toMatchObject({ status: 400 });
     const edit = { version: 1, title: blank };
     expect(await at.app.send('PATCH', `/${at.jobId}/tasks/${at.a}`, edit)).toMatchObject({ status: 400 });
+    for (const [field, note] of [
+      ['text', { text: blank }],
+      ['progress', { text: 'n', progress: blank }],
+    ] as const) {
+      const refused = { status: 400, body: { code: 'invalid_argument', path: field } };
+      expect(await at.app.send('POST', `/${at.jobId}/tasks/${at.a}/note`, note)).toMatchObject(refused);
+      expect(BoardNoteInput.safeParse({ taskId: at.a, ...note }).success).toBe(false);
+    }
   });
 
   it.each(['x\u200b', '\u202eabc', '👩‍👩‍👧', '文', '-', '\u0301e'])(

@@ -272,9 +272,9 @@ test('a holder fails a task as often as it may, and the reasons reach the next a
   });
   expect(await client.tasks.attempts(job.jobId, job.id('a'), { limit: 1 })).toMatchObject({
     attempts: [{ attempt: 1, outcome: 'failed', owner: { kind: 'external', id: 'bob' } }],
-    nextCursor: '1',
+    nextCursor: 'a1',
   });
-  const rest = await client.tasks.attempts(job.jobId, job.id('a'), { cursor: '1' });
+  const rest = await client.tasks.attempts(job.jobId, job.id('a'), { cursor: 'a1' });
   expect(rest).toMatchObject({ attempts: [{ attempt: 2, class: 'timeout' }] });
   expect(rest.nextCursor).toBeUndefined();
 });

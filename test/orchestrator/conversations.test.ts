@@ -179,7 +179,7 @@ describe('a transcript', () => {
     const page = await stack.client.jobs.transcript(id);
     expect(page.entries.map(({ kind }) => kind)).toContain('reply');
     expect(page).toEqual(await stack.client.tasks.transcript(id, lead));
-    expect(await stack.client.jobs.transcript(id, { limit: 1 })).toMatchObject({ nextCursor: '1' });
+    expect(await stack.client.jobs.transcript(id, { limit: 1 })).toMatchObject({ nextCursor: 'e1' });
   });
 
   it('of a job without a lead is not found, which says so', async () => {
@@ -206,7 +206,7 @@ describe('a transcript', () => {
     expect(whole.entries.map(({ kind }) => kind)).toEqual(['message', 'reply', 'tool.started']);
     expect(JSON.stringify(whole)).not.toContain(secret);
     const first = await stack.call('GET', `${path}?limit=1`);
-    expect(first.json).toMatchObject({ entries: [{ kind: 'message' }], nextCursor: '1' });
+    expect(first.json).toMatchObject({ entries: [{ kind: 'message' }], nextCursor: 'e1' });
     expect((await stack.call('GET', `${path}?cursor=zzz`)).status).toBe(400);
     expect((await stack.call('GET', `/v1/jobs/${jobId}/tasks/t_22222222/transcript`)).status).toBe(404);
   });

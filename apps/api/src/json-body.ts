@@ -1,5 +1,5 @@
 import { CrewboardError, PROTO_REFUSED, shownLine } from '@crewboard/contracts';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { lostNumber } from './exact-numbers.ts';
 
 /** Lists and objects stand in each other at most this deep: what reads them by recursion must not run out of stack. */
@@ -44,15 +44,27 @@ function inexact(number: string): CrewboardError {
   );
 }
 
+/** Bodies are read as they come: one that is compressed is refused as that, not as broken JSON. */
+async function refuseEncoded({ headers }: FastifyRequest): Promise<void> {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return;
+  throw new CrewboardError(
+    'unsupported_media_type',
+    `A body with "Content-Encoding: ${shownLine(encoding, 100)}" is not read: send it as it is.`,
+    { allowed: ['identity'], next: { call: 'again', with: 'no Content-Encoding' } },
+  );
+}
+
 /**
  * Makes JSON the only body that `app` reads. An empty body is an absent one, whatever its content type; one
  * that is not UTF-8 or not JSON, that is nested too deep, carries `__proto__` or a number that would be changed, is
- * `invalid_argument`.
+ * `invalid_argument`; one with a Content-Encoding but `identity` is `unsupported_media_type`.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   // A member "constructor" is data like any other: no object is ever merged into another by its members.
   const parseJson = app.getDefaultJsonParser('error', 'ignore');
   const utf8 = new TextDecoder('utf-8', { fatal: true });
+  app.addHook('preParsing', refuseEncoded);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const refuse = (error: unknown) => {

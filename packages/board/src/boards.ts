@@ -26,6 +26,7 @@ import type { RedisClient } from './scripts.ts';
 import { snapshots } from './snapshot.ts';
 import { submitBoard } from './submit-board.ts';
 import { taskPages } from './task-pages.ts';
+import { walks } from './walk-up.ts';
 
 /**
  * The boards of one Redis below one prefix (a name in braces): every transition, read and hand-over.
@@ -54,6 +55,7 @@ export function openBoards(
     ...plans(io),
     ...readers(io),
     ...taskPages(io),
+    ...walks(io),
     ...snapshots(io),
     ...doctor(io),
     ...attemptRecords(io),

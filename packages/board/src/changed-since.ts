@@ -1,7 +1,7 @@
-import { type BoardEvent, CrewboardError } from '@crewboard/contracts';
+import { type BoardEvent, CrewboardError, type EventType } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
-import { readLastEvents, readTaskEvents } from './event-log.ts';
+import { readEventsBack } from './event-log.ts';
 
 /** One field that is newer than what the caller saw. */
 export type FieldChange = {
@@ -11,19 +11,36 @@ export type FieldChange = {
   at: string;
 };
 
-const EVENTS_LOOKED_AT = 100;
 /** More fields than a task has: the log is data like any other. */
 const FIELDS_MOST = 30;
+
+/** Events of a task that move nothing of it: they carry the version that it has anyway. */
+const STILL: readonly EventType[] = [
+  'task.noted',
+  'task.progress',
+  'task.unreachable',
+  'message.accepted',
+  'message.delivered',
+  'message.expired',
+];
 
 /** What of a task is newer than `seen`: each field once, with who changed it last. */
 function fieldsSince(events: readonly BoardEvent[], seen: number): FieldChange[] {
   const changes = new Map<string, FieldChange>();
+  let last = seen;
   for (const { type, data, version = 0, by, at } of events) {
-    if (version <= seen) continue;
+    // Of several events at one version the first is the change, the others follow from it.
+    if (version <= last || STILL.includes(type)) continue;
+    last = version;
     const fields = type === 'task.edited' && Array.isArray(data?.fields) ? data.fields : ['status'];
     for (const field of fields.map(String)) changes.set(field, { field, version, by: by.id, at });
   }
   return [...changes.values()].slice(0, FIELDS_MOST);
+}
+
+/** What a refusal tells of changes: those that were found, and whether older ones may be missing among them. */
+function changesTold(changedSince: FieldChange[], isCut: boolean) {
+  return isCut ? { changedSince, olderChangesMissing: true } : { changedSince };
 }
 
 /**
@@ -38,10 +55,10 @@ export async function explainStale(
 ): Promise<never> {
   if (!(error instanceof CrewboardError) || error.code !== 'stale_version') throw error;
   const taskId = error.extras.current?.taskId;
-  const version = seen.find((entry) => entry.taskId === taskId)?.version;
-  if (typeof taskId !== 'string' || version === undefined) throw error;
-  const events = await readTaskEvents(io, jobId, taskId, EVENTS_LOOKED_AT);
-  throw error.with({ changedSince: fieldsSince(events, version) });
+  const saw = seen.find((entry) => entry.taskId === taskId)?.version;
+  if (typeof taskId !== 'string' || saw === undefined) throw error;
+  const { events, isCut } = await readEventsBack(io, jobId, { taskId }, ({ version = 0 }) => version <= saw);
+  throw error.with(changesTold(fieldsSince(events, saw), isCut));
 }
 
 /** Runs a holder's call; a `stale_version` of it says what changed since the version `seen`, where one was named. */
@@ -85,7 +102,12 @@ export async function withLimitsSince<T>(
     return await edit();
   } catch (error) {
     if (!(error instanceof CrewboardError) || error.code !== 'stale_version') throw error;
-    const events = await readLastEvents(io, jobId, ({ type }) => type === 'job.edited', EVENTS_LOOKED_AT);
-    throw error.with({ changedSince: limitsSince(events, seen) });
+    const { events, isCut } = await readEventsBack(
+      io,
+      jobId,
+      { type: 'job.edited' },
+      ({ data }) => (JobEdit.safeParse(data).data?.version ?? 0) <= seen,
+    );
+    throw error.with(changesTold(limitsSince(events, seen), isCut));
   }
 }

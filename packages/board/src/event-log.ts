@@ -5,17 +5,13 @@ import {
   EVENT_FORMAT,
   type EventType,
   isoTime,
+  type Task,
 } from '@crewboard/contracts';
-import { z } from 'zod';
 import { parseActor, parseOwner } from './actors.ts';
 import type { BoardIo } from './board-io.ts';
+import { LogEntries, lookBack } from './look-back.ts';
 import { parseDependencies } from './records.ts';
 import { withoutAbsent } from './without-absent.ts';
-
-/** Events that one look for those of a task or of the job itself goes back at most. */
-const EVENTS_SCANNED = 2000;
-
-const StreamEntries = z.array(z.tuple([z.string(), z.array(z.string())]));
 
 function toEvent(jobId: string, id: string, fields: readonly string[]): BoardEvent {
   const field = new Map<string, string>();
@@ -53,28 +49,33 @@ function eventData(type: EventType | string, extra: string): unknown {
   return { ...rest, dependsOn: parseDependencies(String(deps)) };
 }
 
-/** The newest events that `isWanted`, oldest first, at most `most` of the board's last EVENTS_SCANNED. */
-export async function readLastEvents(
-  io: BoardIo,
-  jobId: string,
-  isWanted: (event: BoardEvent) => boolean,
-  most: number,
-): Promise<BoardEvent[]> {
-  const entries = await io.guard(() =>
-    io.redis.xrevrange(io.keys.board(jobId, 'events'), '+', '-', 'COUNT', EVENTS_SCANNED),
-  );
-  const events = StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
-  return events.filter(isWanted).slice(0, most).reverse();
+/** Events that are read where a task has ended, and how far their clock may be behind that of its record. */
+const EVENTS_AT_END = 2000;
+const CLOCK_SLACK_MS = 100;
+
+/** The events of a log that are about a task, or of a type. */
+type About = { taskId: string } | { type: EventType };
+
+function isAbout(about: About, fields: readonly string[]): boolean {
+  const [name, value] = 'taskId' in about ? ['k', about.taskId] : ['t', about.type];
+  return fields.some((field, i) => i % 2 === 0 && field === name && fields[i + 1] === value);
 }
 
-/** The newest events of one task; see {@link readLastEvents}. */
-export async function readTaskEvents(
+/**
+ * Events about a task or of a type, back from the newest one up to the first that `isEnough`, that one included; oldest
+ * first. `isCut`: the look back ended before that, and not at the beginning of the log.
+ */
+export async function readEventsBack(
   io: BoardIo,
   jobId: string,
-  taskId: string,
-  most: number,
-): Promise<BoardEvent[]> {
-  return readLastEvents(io, jobId, (event) => event.taskId === taskId, most);
+  about: About,
+  isEnough: (event: BoardEvent) => boolean,
+): Promise<{ events: BoardEvent[]; isCut: boolean }> {
+  const { found, isCut } = await lookBack(io, jobId, {
+    read: ([id, fields]) => (isAbout(about, fields) ? toEvent(jobId, id, fields) : undefined),
+    isEnough,
+  });
+  return { events: found, isCut };
 }
 
 /** A board's log. */
@@ -85,11 +86,40 @@ export function eventLog(io: BoardIo) {
       const entries = await io.guard(() =>
         io.redis.xrange(io.keys.board(jobId, 'events'), `(${after}`, '+', 'COUNT', limit),
       );
-      return StreamEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
+      return LogEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
     },
 
-    /** See {@link readTaskEvents}. */
-    taskEvents: (jobId: string, taskId: string, most: number) => readTaskEvents(io, jobId, taskId, most),
+    /** The newest events of one task, oldest first, at most `most`. */
+    async taskEvents(jobId: string, taskId: string, most: number): Promise<BoardEvent[]> {
+      let count = 0;
+      return (await readEventsBack(io, jobId, { taskId }, () => ++count >= most)).events;
+    },
+
+    /** See {@link readEventsBack}. */
+    taskEventsBack: (jobId: string, taskId: string, isEnough: (event: BoardEvent) => boolean) =>
+      readEventsBack(io, jobId, { taskId }, isEnough),
+
+    /**
+     * The event that cancelled a task which is cancelled now; undefined when it is not found among the EVENTS_AT_END
+     * after the task's end, which only a clock that was set anew can cause.
+     */
+    async cancelEvent(
+      jobId: string,
+      { id: taskId, version, endedAt }: Task,
+    ): Promise<BoardEvent | undefined> {
+      if (endedAt === undefined) return undefined;
+      const from = Math.max(0, Date.parse(endedAt) - CLOCK_SLACK_MS);
+      const entries = await io.guard(() =>
+        io.redis.xrange(io.keys.board(jobId, 'events'), from, '+', 'COUNT', EVENTS_AT_END),
+      );
+      const entry = LogEntries.parse(entries).find(
+        ([, fields]) =>
+          isAbout({ type: 'task.cancelled' }, fields) &&
+          isAbout({ taskId }, fields) &&
+          fields.some((field, i) => field === 'n' && fields[i + 1] === String(version)),
+      );
+      return entry === undefined ? undefined : toEvent(jobId, ...entry);
+    },
 
     /** The first event's ID, or undefined without one. */
     async firstEvent(jobId: string): Promise<string | undefined> {

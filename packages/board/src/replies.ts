@@ -47,7 +47,7 @@ interface Refusal {
   /** Undefined where it can't be told; absent: by the task's facts. */
   allowed?: (current: Known) => string[] | undefined;
   /** The field that is wrong, and what would fit there. */
-  path?: string;
+  path?: string | ((current: Known) => string);
   fits?: string;
 }
 
@@ -128,6 +128,18 @@ const REFUSALS: Record<string, Refusal> = {
     code: 'invalid_transition',
     detail: (c) =>
       `task ${c.name} ${c.where}${c.review === undefined ? '' : ` (waits for ${c.review})`}: that can't be done with it now.`,
+  },
+  fixed_dependencies: {
+    code: 'invalid_transition',
+    detail: (c) =>
+      `"dependsOn" of task ${c.name} can't be changed now, for it ${c.where}. The rest of it can.`,
+    path: 'dependsOn',
+  },
+  two_conditions: {
+    code: 'invalid_argument',
+    detail: (c) =>
+      `${subject(c)} names ${quoted(c.reference)} a second time as a dependency, with another condition: name it once.`,
+    path: (c) => (c.index === undefined ? 'dependsOn' : `tasks[${c.index}].dependsOn`),
   },
   dependency_cycle: {
     code: 'dependency_cycle',
@@ -269,7 +281,7 @@ export function refusal({ word, current }: RefusedReply, facts: TaskFacts | unde
       current: version === undefined ? facts?.current : { version },
       next: meaning.next?.(known),
       allowed: meaning.allowed === undefined ? facts?.allowed : meaning.allowed(known),
-      path: meaning.path,
+      path: typeof meaning.path === 'function' ? meaning.path(known) : meaning.path,
       fits: meaning.fits,
       index: current.index,
       cycle: current.path,

@@ -106,7 +106,7 @@ const SCRIPTS = {
   cancel_job: { libraries: ['core', 'answers'], keys: ['hot', 'outbox', 'job'] },
   cancel_slice: { libraries: [...HOLDER, 'cancel', 'early_end'], keys: ENDING },
   settle_slice: { libraries: [...FLOW, 'rows'], keys: ENDING },
-  lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: ENDING },
+  lost: { libraries: [...HOLDER, 'cancel', 'rows'], keys: [...ENDING, 'deps'] },
   dispatch: { libraries: FLOW, keys: ['hot', 'index', 'window', 'outbox'] },
   sweep: {
     libraries: [...BUDGET, 'expire', 'review', 'early_end', 'gap'],
@@ -127,6 +127,7 @@ const SCRIPTS = {
   read_plan: { libraries: ['core'], keys: ['hot', 'job'] },
   read_attempts: { libraries: ['core'], keys: ['hot', 'attempts', 'usage', 'spend'] },
   read_tasks: { libraries: [...FLOW, 'rows'], keys: READING },
+  walk_up: { libraries: FLOW, keys: ['hot', 'deps'] },
   list_tasks: { libraries: [...FLOW, 'rows'], keys: [...READING, 'order', 'index'] },
   rate_mark: { libraries: ['core'], keys: ['hot', 'events', 'rate'] },
   wake_parked: { libraries: HOLDER, keys: [...ENDING, 'rate'] },

@@ -54,7 +54,7 @@ export type HeartbeatAnswer = z.infer<typeof HeartbeatAnswer>;
 export const NoteBody = z.strictObject({
   ...heldAt,
   text: requiredText(2048),
-  progress: boundedText(200).optional(),
+  progress: requiredText(200).optional(),
 });
 export type NoteBody = z.infer<typeof NoteBody>;
 

@@ -94,6 +94,7 @@ export {
   type NewJournalEntry,
 } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
+export { cursorAfter, type NumberedList, placeOf } from './list-cursor.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
 export { editDistance } from './near-name.ts';
 export {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { JobId, TaskId } from './ids.ts';
 import { boundedJson, JsonValue } from './json.ts';
+import { shownLine } from './shown-text.ts';
 import { Condition, Executor, Policy } from './task-states.ts';
 import { boundedText, isBlank, isCleanText, requiredText, titleText } from './text.ts';
 import { BudgetUsd } from './usage.ts';
@@ -22,6 +23,26 @@ export const DependencyRef = z.union([
   z.strictObject({ task: requiredText(200), condition: Condition.optional() }),
 ]);
 export type DependencyRef = z.infer<typeof DependencyRef>;
+
+/** One task is waited for in one way: named twice with two conditions, either would be a guess. */
+const dependencies = z
+  .array(DependencyRef)
+  .max(10_000)
+  .superRefine((references, context) => {
+    const conditions = new Map<string, string>();
+    for (const [i, reference] of references.entries()) {
+      const { task, condition = 'completed' } =
+        typeof reference === 'string' ? { task: reference } : reference;
+      const before = conditions.get(task) ?? condition;
+      conditions.set(task, before);
+      if (before === condition) continue;
+      context.addIssue({
+        code: 'custom',
+        path: [i],
+        message: `names "${shownLine(task, 200)}" a second time, with the condition ${condition} instead of ${before}: name it once`,
+      });
+    }
+  });
 
 /** An edge as stored: always a task ID and an explicit condition. */
 export const Dependency = z.strictObject({ task: TaskId, condition: Condition });
@@ -85,7 +106,7 @@ const taskFields = {
   instructions: boundedText(16_384).optional(),
   input: boundedJson(65_536).optional(),
   outputSchema: z.record(z.string(), JsonValue).optional(),
-  dependsOn: z.array(DependencyRef).max(10_000).optional(),
+  dependsOn: dependencies.optional(),
   onDependencyLost: z.enum(['hold', 'cancel']).optional(),
   acceptance: acceptance.optional(),
   policy: Policy.optional(),

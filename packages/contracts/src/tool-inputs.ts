@@ -98,7 +98,7 @@ export type FinishJobInput = z.infer<typeof FinishJobInput>;
 export const BoardNoteInput = z.strictObject({
   taskId: TaskId,
   text: requiredText(2048),
-  progress: boundedText(200).optional(),
+  progress: requiredText(200).optional(),
 });
 export const BoardBlockInput = z.strictObject({
   taskId: TaskId,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { TaskId } from './ids.ts';
 import { ContentBlock, JournalEntry } from './journal.ts';
 import type { JsonValue } from './json.ts';
+import { cursorAfter, placeOf } from './list-cursor.ts';
 import { FailureClass } from './task-states.ts';
 import type { AttemptEnd } from './tool.ts';
 import { Usage } from './usage.ts';
@@ -73,16 +74,16 @@ export function redactEntry(entry: JournalEntry): JournalEntry {
   return JournalEntry.parse(redacted(z.json().parse(entry)));
 }
 
-/** A page of a journal, redacted; `cursor` is the `nextCursor` of the page before. */
+/** A page of a journal, redacted; `cursor` is the `nextCursor` of the page before. Errors: `invalid_argument`. */
 export function transcriptPage(
   taskId: string,
   journal: readonly JournalEntry[],
-  { cursor = '0', limit = PAGE_ENTRIES }: { cursor?: string | undefined; limit?: number | undefined } = {},
+  { cursor, limit = PAGE_ENTRIES }: { cursor?: string | undefined; limit?: number | undefined } = {},
 ): TranscriptPage {
-  const from = Number(cursor);
+  const from = placeOf('entries', cursor);
   const entries = journal.slice(from, from + limit).map(redactEntry);
   const next = from + entries.length;
-  return { taskId, entries, ...(next < journal.length ? { nextCursor: String(next) } : {}) };
+  return { taskId, entries, ...(next < journal.length ? { nextCursor: cursorAfter('entries', next) } : {}) };
 }
 
 /** The tools whose calls were answered, by whether one was journalled as such that may change something. */

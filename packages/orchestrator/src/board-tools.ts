@@ -3,7 +3,8 @@ import {
   BoardGetInput,
   BoardListInput,
   CrewboardError,
-  shownLine,
+  cursorAfter,
+  placeOf,
   type Task,
   type Tool,
   type ToolAnswer,
@@ -57,13 +58,7 @@ export function createBoardListTool(boards: Boards, jobId: string): Tool<BoardLi
     async execute({ view = 'all', label, owner, cursor, limit = LIST_LINES }) {
       if (owner !== undefined)
         throw new CrewboardError('invalid_argument', 'owner is not supported yet: use view "active".');
-      const after = cursor === undefined ? 0 : Number(cursor);
-      if (!Number.isSafeInteger(after) || after < 0) {
-        throw new CrewboardError(
-          'invalid_argument',
-          `cursor must be a nextCursor of board_list, got "${shownLine(cursor ?? '', 100)}".`,
-        );
-      }
+      const after = placeOf('tasks', cursor);
       const page = await boards.page(jobId, {
         ...VIEWS[view],
         after,
@@ -72,14 +67,14 @@ export function createBoardListTool(boards: Boards, jobId: string): Tool<BoardLi
       });
       const tasks = [];
       let bytes = 0;
-      let nextCursor = page.nextAfter === undefined ? undefined : String(page.nextAfter);
+      let nextCursor = page.nextAfter === undefined ? undefined : cursorAfter('tasks', page.nextAfter);
       const wanted = (task: Task) =>
         view !== 'proposed' || (task.readiness?.state === 'held' && task.readiness.cause === 'proposal');
       for (const task of page.tasks.filter(wanted)) {
         const shown = line(task);
         bytes += Buffer.byteLength(JSON.stringify(shown)) + 1;
         if (bytes > LIST_BYTES && tasks.length > 0) {
-          nextCursor = String(tasks.at(-1)?.number ?? after);
+          nextCursor = cursorAfter('tasks', tasks.at(-1)?.number ?? after);
           break;
         }
         tasks.push(shown);

@@ -2,11 +2,13 @@ import { type Boards, type RedisClient, withoutAbsent } from '@crewboard/board';
 import {
   type Actor,
   CrewboardError,
+  cursorAfter,
   type EventList,
   isEnded,
   type Job,
   type JobResult,
   type NewTask,
+  placeOf,
   type Ready,
   type ResultLine,
   type TaskListQuery,
@@ -19,7 +21,6 @@ import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { createdByKey } from './created.ts';
-import { numberCursor } from './cursor.ts';
 import { deletionService } from './deletion-service.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -126,12 +127,12 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
       const { cursor, limit = PAGE_DEFAULT, ...filter } = query;
       const { tasks, nextAfter, asOf } = await boards.page(jobId, {
         ...filter,
-        after: numberCursor(cursor),
+        after: placeOf('tasks', cursor),
         limit,
       });
       return withoutAbsent({
         tasks,
-        nextCursor: nextAfter === undefined ? undefined : String(nextAfter),
+        nextCursor: nextAfter === undefined ? undefined : cursorAfter('tasks', nextAfter),
         asOf,
       });
     },

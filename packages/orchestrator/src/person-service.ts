@@ -9,13 +9,14 @@ import {
   type Actor,
   type ChangedTask,
   CrewboardError,
+  cursorAfter,
+  placeOf,
   type Task,
   transcriptPage,
 } from '@crewboard/contracts';
 import type { PublishCancel } from './cancel-channel.ts';
 import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommandEdit } from './command-tasks.ts';
-import { numberCursor } from './cursor.ts';
 import { findTask } from './find-task.ts';
 import { personRequest } from './person-request.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
@@ -171,17 +172,20 @@ export function personService({
 
     async listAttempts(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {
       const { task } = await open(scope, jobId, taskId);
-      const after = numberCursor(cursor);
+      const after = placeOf('attempts', cursor);
       const last = Math.min(task.attempt, after + limit);
       const attempts = last > after ? await boards.attempts(jobId, taskId, last, last - after) : [];
-      return withoutAbsent({ attempts, nextCursor: last < task.attempt ? String(last) : undefined });
+      return withoutAbsent({
+        attempts,
+        nextCursor: last < task.attempt ? cursorAfter('attempts', last) : undefined,
+      });
     },
 
     async readTranscript(scope, jobId, wanted, { cursor, limit = PAGE_DEFAULT }) {
       const taskId = wanted ?? leadOf(await visibleJob(boards, scope, jobId));
       await open(scope, jobId, taskId);
       const journal = await boards.readJournal(jobId, taskId);
-      return transcriptPage(taskId, journal, { cursor: String(numberCursor(cursor)), limit });
+      return transcriptPage(taskId, journal, { cursor, limit });
     },
 
     async explainTask(scope, jobId, taskId) {

@@ -1,13 +1,14 @@
 import type { Boards } from '@crewboard/board';
 import type { Task } from '@crewboard/contracts';
+import { tasksText } from './task-state.ts';
 
-/** Tasks of a chain that are followed up, and dependencies of one that are looked at, at most. */
-const HOPS_MOST = 100;
-const DEPENDENCIES_LOOKED_AT = 100;
+/** Of the ends of the chains, those that are read, and dependencies of the task itself. */
+const ENDS_READ = 20;
+const DIRECT_READ = 20;
 
 /** A task that will not be completed, unless somebody opens it again. */
-export function isLost(task: Task): boolean {
-  return task.status === 'failed' || task.status === 'cancelled';
+export function isLost({ status }: Pick<Task, 'status'>): boolean {
+  return status === 'failed' || status === 'cancelled';
 }
 
 /** True for a task that is pending because of others. */
@@ -17,58 +18,69 @@ export function isBehindOthers({ status, readiness, number }: Task): boolean {
 }
 
 /** What explains most about the tasks behind it comes first. */
-function rank(task: Task): number {
+function rank(task: Pick<Task, 'status'>): number {
   if (isLost(task)) return 0;
   const order = ['blocked', 'in_review', 'pending', 'in_progress', 'completed'];
   return 1 + order.indexOf(task.status);
 }
 
-/** The tasks that `task` is where it is because of. */
-async function above(boards: Boards, jobId: string, task: Task): Promise<Task[]> {
-  const { readiness } = task;
-  let ids: readonly string[] = [];
-  if (readiness?.state === 'unreachable') ids = readiness.because;
-  else if (readiness?.state === 'waiting') ids = readiness.on.filter((on) => on !== 'news');
-  // One that was cancelled with what it depended on is no root itself.
-  else if (task.status === 'cancelled' && task.onDependencyLost === 'cancel')
-    ids = task.dependsOn.flatMap((edge) => (edge.condition === 'completed' ? [edge.task] : []));
-  const found = await boards.readTasks(jobId, ids.slice(0, DEPENDENCIES_LOOKED_AT), false);
-  const tasks = found.filter((each) => each !== undefined);
-  return task.status === 'cancelled' ? tasks.filter(isLost) : tasks;
+/** What the task itself waits for, as far as its readiness names it. */
+function directOf({ readiness }: Task): readonly string[] {
+  if (readiness?.state === 'unreachable') return readiness.because;
+  return readiness?.state === 'waiting' ? readiness.on.filter((on) => on !== 'news') : [];
+}
+
+/** The task whose cancel took a cancelled one along; undefined for one that was cancelled by itself. */
+async function cancelledWith(boards: Boards, jobId: string, task: Task): Promise<Task | undefined> {
+  if (task.status !== 'cancelled') return undefined;
+  const first = (await boards.cancelEvent(jobId, task))?.data?.with;
+  const [found] = typeof first === 'string' ? await boards.readTasks(jobId, [first], false) : [];
+  return found;
 }
 
 export interface Roots {
-  /** The tasks at the ends of the chains, the most telling first. */
+  /** Tasks at the ends of the chains, the most telling first. */
   roots: Task[];
+  /** How many ends were found; `roots` holds not all of many. */
+  count: number;
   /** What the task itself waits for. */
   direct: Task[];
-  /** Of a root that is none of these: the one of them that it stands behind. */
-  via: Map<string, Task>;
+  /** The dependency of the task that the first root stands behind; absent when the root is one itself. */
+  between: Task | undefined;
+  /** Where not all above the task was followed: how many tasks were. */
+  followed: number | undefined;
+}
+
+/** What a line adds where a walk did not go all the way: nobody is to take the task where it ended for the cause. */
+export function notFollowed({ followed }: Roots): string {
+  if (followed === undefined) return '';
+  return `; more than the ${tasksText(followed)} that were followed stand above it, so the cause may be another one`;
 }
 
 /**
- * Follows what a pending task waits for up to the tasks that nothing keeps but themselves, nearest first, until one is
- * found that is lost: that one explains all behind it.
+ * Follows what a task is where it is because of up to the tasks that nothing keeps but themselves, nearest first, until
+ * one is found that is lost: that one explains all behind it. At most `most` tasks are followed; a walk that ends
+ * there without any end names the task where it stopped.
  */
-export async function rootsOf(boards: Boards, jobId: string, task: Task): Promise<Roots> {
-  const direct = await above(boards, jobId, task);
-  const roots: Task[] = [];
-  const via = new Map<string, Task>();
-  const seen = new Set([task.id, ...direct.map(({ id }) => id)]);
-  const open = [...direct];
-  for (let hops = 0; hops < HOPS_MOST && !roots.some(isLost); hops++) {
-    const at = open.shift();
-    if (at === undefined) break;
-    const next = isBehindOthers(at) || at.status === 'cancelled' ? await above(boards, jobId, at) : [];
-    if (next.length === 0) roots.push(at);
-    for (const each of next) {
-      if (seen.has(each.id)) continue;
-      seen.add(each.id);
-      via.set(each.id, via.get(at.id) ?? at);
-      open.push(each);
-    }
-  }
-  // A chain longer than that is named up to where it was followed.
-  if (roots.length === 0) roots.push(...open.slice(0, 1));
-  return { roots: roots.sort((a, b) => rank(a) - rank(b)), direct, via };
+export async function rootsOf(boards: Boards, jobId: string, task: Task, most?: number): Promise<Roots> {
+  const { ends, seen, stoppedAt } = await boards.walkUp(jobId, task.id, most);
+  const found = ends.toSorted((a, b) => rank(a) - rank(b)).slice(0, ENDS_READ);
+  const named = found.length > 0 || stoppedAt === undefined ? found : [stoppedAt];
+  const through = named.slice(0, 1).flatMap(({ taskId, via }) => (via === taskId ? [] : [via]));
+  const direct = directOf(task).slice(0, DIRECT_READ);
+  const endIds = named.map(({ taskId }) => taskId);
+  const read = await boards.readTasks(jobId, [...endIds, ...direct, ...through], false);
+  const tasks = new Map(read.filter((each) => each !== undefined).map((each) => [each.id, each]));
+  const known = (ids: readonly string[]) =>
+    ids.map((id) => tasks.get(id)).filter((each) => each !== undefined);
+  const roots = known(endIds);
+  const [end] = roots;
+  const first = end === undefined ? undefined : await cancelledWith(boards, jobId, end);
+  return {
+    roots: first === undefined ? roots : [first, ...roots],
+    count: ends.length,
+    direct: known(direct),
+    between: known(through)[0] ?? (first === undefined ? undefined : end),
+    followed: stoppedAt === undefined ? undefined : seen,
+  };
 }

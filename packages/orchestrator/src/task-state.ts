@@ -5,8 +5,6 @@ import type { IsServed } from './worker-registry.ts';
 /** Of one text of others inside the line, in columns. */
 const QUOTED_MOST = 300;
 const TITLE_MOST = 80;
-/** Events of the task that are looked at for the reason of its end. */
-const EVENTS_LOOKED_AT = 20;
 
 const because = (text: string | undefined) =>
   text === undefined || text.trim() === '' ? '' : `: ${shownLine(text, QUOTED_MOST)}`;
@@ -64,8 +62,7 @@ export function taskState(boards: Boards, isServed: IsServed) {
   }
 
   async function cancelled(jobId: string, task: Task): Promise<string> {
-    const events = await boards.taskEvents(jobId, task.id, EVENTS_LOOKED_AT);
-    const end = events.findLast(({ type }) => type === 'task.cancelled');
+    const end = await boards.cancelEvent(jobId, task);
     const { reason, text } = end?.data ?? {};
     const why = [reason, text].find((word) => typeof word === 'string');
     return `was cancelled by ${end?.by.id ?? 'somebody'}${because(typeof why === 'string' ? why : undefined)}`;

@@ -52,12 +52,12 @@ function numberOf(board: ModelBoard, plan: AddPlan, on: Reference): number | und
   return plan.names.get(on.key) ?? board.tasks.find((task) => task.key === on.key)?.number;
 }
 
-/** What references stand for, each task once; undefined when one means nothing that can be depended on. */
+/** What references stand for, each task once and in one condition; else the refusal. */
 export function linksOf(
   board: ModelBoard,
   plan: AddPlan,
   references: readonly { on: Reference; condition: Condition }[],
-): Link[] | undefined {
+): Link[] | Answer {
   const links: Link[] = [];
   for (const { on, condition } of references) {
     const number =
@@ -67,8 +67,10 @@ export function linksOf(
     const isFresh = plan.fresh.some((entry) => entry.number === number);
     const task = number === undefined ? undefined : taskOf(board, number);
     const canBeNamed = isFresh || (task !== undefined && task.number > 0 && !isOutside(task));
-    if (number === undefined || !canBeNamed) return undefined;
-    if (!links.some((link) => link.on === number)) links.push({ on: number, condition });
+    if (number === undefined || !canBeNamed) return refused('unknown_dependency');
+    const earlier = links.find((link) => link.on === number);
+    if (earlier === undefined) links.push({ on: number, condition });
+    else if (earlier.condition !== condition) return refused('invalid_argument');
   }
   return links;
 }
@@ -88,7 +90,7 @@ export function checkAdds(board: ModelBoard, adds: readonly NewModelTask[]): Ans
   if (last + plan.fresh.length > board.settings.maxTasks) return refused('limit_exceeded');
   for (const entry of plan.fresh) {
     const links = linksOf(board, plan, entry.add.dependsOn);
-    if (links === undefined) return refused('unknown_dependency');
+    if (!Array.isArray(links)) return links;
     entry.links = links;
     if (entry.add.replaces === undefined) continue;
     const replaces = numberOf(board, plan, entry.add.replaces);

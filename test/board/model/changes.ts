@@ -60,7 +60,7 @@ function checkEdit(board: ModelBoard, plan: AddPlan, edit: Change['edits'][numbe
   const isFree = task.status === 'blocked' || (task.status === 'pending' && task.hold !== 'proposal');
   if (!isFree) return refused('invalid_transition');
   const links = linksOf(board, plan, edit.patch.dependsOn);
-  if (links === undefined) return refused('unknown_dependency');
+  if (!Array.isArray(links)) return links;
   return links.some(({ on }) => on === edit.task) ? refused('dependency_cycle') : { edit, links };
 }
 

@@ -46,13 +46,19 @@ export function toAdd(board: ModelBoard, add: AddCommand): NewModelTask {
   };
 }
 
+/** The dependencies of the first tasks, each on one before it and in one condition: a job's submit is not refused. */
+function firstOn(on: AddCommand['on'], i: number): NewModelTask['dependsOn'] {
+  if (i === 0) return [];
+  const named = on.map(({ pick, condition }) => ({ on: { key: `first${pick % i}` }, condition }));
+  return named.filter((each, n) => named.findIndex(({ on: { key } }) => key === each.on.key) === n);
+}
+
 /** The tasks that a job is submitted with: their dependencies are keys of those before them. */
 export function toFirstTasks(adds: readonly AddCommand[]): NewModelTask[] {
   return adds.map(({ on, maxAttempts, replaces, ...add }, i) => ({
     ...add,
     key: `first${i}`,
-    dependsOn:
-      i === 0 ? [] : on.map(({ pick, condition }) => ({ on: { key: `first${pick % i}` }, condition })),
+    dependsOn: firstOn(on, i),
     ...(maxAttempts === null ? {} : { maxAttempts }),
     ...(replaces === null || i === 0 ? {} : { replaces: { key: `first${replaces % i}` } }),
   }));

@@ -7,9 +7,9 @@ if refused then return refused end
 local noted = redis.call('HGET', slicesKey, 'cascade:' .. id)
 if not noted then return { 'ok' } end
 local isJson, note = pcall(cjson.decode, noted)
-local rest = isJson and not is_ended(B) and cascade_from(B, id, note.start, note.reason, note.by) or nil
+local rest = isJson and not is_ended(B) and cascade_from(B, id, note.start, note.reason, note.by, note.first) or nil
 if rest then
-  cascade_on(B, id, rest, note.reason, note.by)
+  cascade_on(B, id, rest, note.reason, note.by, note.first)
 else
   redis.call('HDEL', slicesKey, 'cascade:' .. id)
   B[SLICES] = B[SLICES] - 1

@@ -74,7 +74,7 @@ for i, edit in ipairs(edits) do
 end
 for _, cancel in ipairs(cancels) do
   cancel_task(B, cancel.id, load_task(cancel.id), cancel.reason, by)
-  if cancel.cascade then cascade_on(B, cancel.id, 0, cancel.reason, by) end
+  if cancel.cascade then cascade_on(B, cancel.id, 0, cancel.reason, by, cancel.id) end
 end
 local started = {}
 local reopensLead = false

@@ -1,6 +1,12 @@
 import { withoutAbsent } from '@crewboard/board';
-import { type Artifact, ArtifactPath, ArtifactRef, CrewboardError } from '@crewboard/contracts';
-import { numberCursor } from '../cursor.ts';
+import {
+  type Artifact,
+  ArtifactPath,
+  ArtifactRef,
+  CrewboardError,
+  cursorAfter,
+  placeOf,
+} from '@crewboard/contracts';
 import type { ArtifactCalls, Scope } from '../service.ts';
 import { visibleJob } from '../visible-job.ts';
 import type { ArtifactPlaces } from './put-artifact.ts';
@@ -25,10 +31,14 @@ export function artifactService({ boards, artifacts }: ArtifactPlaces): Artifact
   return {
     async listArtifacts(scope, jobId, { cursor, limit = PAGE_DEFAULT }) {
       await visibleJob(boards, scope, jobId);
-      const { artifacts: page, nextAfter } = await boards.artifactPage(jobId, numberCursor(cursor), limit);
+      const { artifacts: page, nextAfter } = await boards.artifactPage(
+        jobId,
+        placeOf('artifacts', cursor),
+        limit,
+      );
       return withoutAbsent({
         artifacts: page,
-        nextCursor: nextAfter === undefined ? undefined : String(nextAfter),
+        nextCursor: nextAfter === undefined ? undefined : cursorAfter('artifacts', nextAfter),
       });
     },
 

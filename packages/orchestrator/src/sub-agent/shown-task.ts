@@ -58,9 +58,10 @@ export async function continuationOf(
 ): Promise<Continuation> {
   const last = earlier.at(-1);
   if (last === undefined) return {};
-  const events = await boards.taskEvents(jobId, task.id, 100);
-  const since = events.slice(
-    events.findLastIndex(({ type, attempt }) => type === 'task.claimed' && attempt === last.attempt),
+  const { events: since, isCut } = await boards.taskEventsBack(
+    jobId,
+    task.id,
+    ({ type, attempt }) => type === 'task.claimed' && attempt === last.attempt,
   );
   const reopened = since.findLast(({ type }) => type === 'task.reopened')?.data?.reason;
   const answer = await answerTo(
@@ -70,7 +71,8 @@ export async function continuationOf(
     last,
     typeof reopened === 'string' ? reopened : undefined,
   );
-  const edited = since.some(({ type }) => type === 'task.edited');
+  // Where the log is too long to tell, the task is shown rather than one that was edited kept back.
+  const edited = isCut || since.some(({ type }) => type === 'task.edited');
   return {
     ...(answer === undefined ? {} : { endedCallAnswer: JSON.stringify(answer) }),
     ...(edited ? { continuation: [`Your task was edited. It is now:\n${taskBlock(task)}`] } : {}),

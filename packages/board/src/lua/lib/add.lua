@@ -35,8 +35,10 @@ local function resolve_edges(B, plan, references)
       -- Nobody may depend on a proposal: it may never become a task.
       if is_outside(plan.codes[id]) then return nil, 'names_proposal', reference[1] end
     end
+    -- By key and by ID it is one task; with two conditions either would be a guess.
+    if (seen[id] or reference[2]) ~= reference[2] then return nil, 'two_conditions', reference[1] end
     if not seen[id] then
-      seen[id] = true
+      seen[id] = reference[2]
       edges[#edges + 1] = { id, reference[2] }
     end
   end

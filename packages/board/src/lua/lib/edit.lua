@@ -19,7 +19,7 @@ local function check_edit(B, plan, edit)
   end
   if not edit.deps then return nil end
   if not is_pending(T[CODE]) and T[CODE] ~= BLOCKED then
-    return refuse('invalid_transition', edit.id, T, extra)
+    return refuse('fixed_dependencies', edit.id, T, extra)
   end
   local links, word, reference = resolve_edges(B, plan, edit.deps)
   if not links then return refuse(word, edit.id, T, { reference = reference }) end

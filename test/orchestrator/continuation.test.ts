@@ -1,0 +1,78 @@
+import { newSecret } from '@crewboard/contracts';
+import { expect, it } from 'vitest';
+import { continuationOf } from '../../packages/orchestrator/src/sub-agent/shown-task.ts';
+import { ANN, openBoardFixture } from '../support/board.ts';
+
+const RESULT = { summary: 'done', artifacts: [], evidence: [] };
+
+/** A job with a task that one attempt has held, and the log filled with so many events of another task since. */
+async function open(end: 'release' | 'submit') {
+  const board = await openBoardFixture();
+  const { boards } = board;
+  const { jobId, ids } = await board.job([
+    { key: 'a', title: 'A' },
+    { key: 'b', title: 'B' },
+  ]);
+  const [a, b] = [ids.a ?? '', ids.b ?? ''];
+  const { hold, task } = await board.claim(jobId, a);
+  if (end === 'release') await boards.release(hold, newSecret(), 'not now');
+  else await boards.submit(hold, newSecret(), task.version, RESULT);
+  return {
+    boards,
+    jobId,
+    a,
+    version: task.version + 1,
+    async fillLog(count: number) {
+      const key = boards.keys.board(jobId, 'events');
+      const fields = [
+        't',
+        'task.noted',
+        'k',
+        b,
+        'a',
+        '0',
+        'b',
+        'user:ann',
+        's',
+        'pending',
+        'n',
+        '1',
+        'o',
+        '',
+      ];
+      const pipeline = board.store.redis.pipeline();
+      for (let i = 0; i < count; i++) pipeline.xadd(key, '*', ...fields, 'x', '');
+      await pipeline.exec();
+    },
+    continuation: async () =>
+      continuationOf(boards, jobId, await boards.task(jobId, a), await boards.attempts(jobId, a, 1)),
+    [Symbol.asyncDispose]: () => board[Symbol.asyncDispose](),
+  };
+}
+
+const wasEdited = [expect.stringContaining('Your task was edited. It is now:')];
+
+it('the next attempt is shown an edit that lies far back in the log, and nothing without one', async () => {
+  await using at = await open('release');
+  await at.fillLog(2500);
+  expect(await at.continuation()).toEqual({});
+  const edits = [{ taskId: at.a, version: at.version, patch: { title: 'New' } }];
+  await at.boards.change(at.jobId, { by: ANN, edits });
+  await at.fillLog(2500);
+  expect(await at.continuation()).toEqual({ continuation: wasEdited });
+});
+
+it('the next attempt is told why the task was opened again, however much happened since', async () => {
+  await using at = await open('submit');
+  const reopens = [{ taskId: at.a, version: at.version, reason: 'add the table' }];
+  await at.boards.change(at.jobId, { by: ANN, reopens });
+  await at.fillLog(2500);
+  const { endedCallAnswer } = await at.continuation();
+  expect(endedCallAnswer).toContain('add the table');
+});
+
+it('a log that is too long to tell counts as an edit: the task is shown', async () => {
+  await using at = await open('release');
+  await at.fillLog(10_001);
+  expect(await at.continuation()).toEqual({ continuation: wasEdited });
+});
