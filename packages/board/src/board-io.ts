@@ -1,7 +1,8 @@
 import { coalesce } from './coalesce.ts';
 import type { Keyspace } from './keys.ts';
 import { askerOf, readTaskFacts, type TaskFacts } from './refusal-facts.ts';
-import { asUnavailable, type RefusedReply, refusal, refusedReply } from './replies.ts';
+import { refusal } from './refusals.ts';
+import { asUnavailable, type RefusedReply, refusedReply } from './replies.ts';
 import {
   keysOf,
   MANY_SCRIPTS,
