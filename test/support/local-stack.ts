@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -53,13 +53,20 @@ export interface LocalStack extends AsyncDisposable {
   restartApi(): Promise<void>;
   /** Submits and follows to the end. */
   run(body: JobBody): Promise<Job>;
-  /** Every key and value below the prefix as one text. */
+  /** Every key and value below the prefix, and every file of the data folder, as one text. */
   dump(): Promise<string>;
   /** Every key below the prefix, sorted. */
   keys(): Promise<string[]>;
 }
 
 type Step = () => Promise<unknown>;
+
+/** The texts of all files below a folder, without those that are just being written. */
+async function textsBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.tmp'));
+  return Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')));
+}
 
 function logSink() {
   const lines: string[] = [];
@@ -205,7 +212,7 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
     async dump() {
       const keys = await keysOf(store);
       const values = await Promise.all(keys.map(async (key) => [key, await contentOf(store, key)]));
-      return JSON.stringify(values);
+      return JSON.stringify([values, await textsBelow(dataDir)]);
     },
     async [Symbol.asyncDispose]() {
       await stopWorker();
