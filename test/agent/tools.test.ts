@@ -43,8 +43,8 @@ describe('a tool call', () => {
     );
     expect(calls).toEqual([]);
     const [number, extra] = results.map(({ text }) => JSON.parse(text));
-    expect(number).toMatchObject({ code: 'invalid_argument', path: 'id', example: { id: 'text' } });
-    expect(extra).toMatchObject({ code: 'invalid_argument', path: 'extra', example: { id: 'x' } });
+    expect(number).toMatchObject({ code: 'invalid_argument', path: 'id', example: { id: '7' } });
+    expect(extra).toMatchObject({ code: 'invalid_argument', path: 'extra', example: { id: 'text' } });
     expect(results.every(({ isError }) => isError)).toBe(true);
   });
 

@@ -26,4 +26,5 @@ export type { RedisClient } from './scripts.ts';
 export type { Money } from './spend-sums.ts';
 export { ADD_MOST } from './submit-board.ts';
 export { type PageQuery, pageThrough, type TaskPage } from './task-pages.ts';
+export type { Above, ChainEnd } from './walk-up.ts';
 export { withoutAbsent } from './without-absent.ts';

@@ -3,18 +3,19 @@ import type { BoardEvent } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { ADMIN_KEY, AS_ADMIN, PROJECT_ADMIN_KEY } from '../../api/open-app.ts';
 import { openRealApp, type RealApp } from '../../api/open-real-app.ts';
+import { ANN } from '../../support/board.ts';
 import { type EndedJob, endedJob } from '../../support/ended-job.ts';
-import { NEVER } from '../../support/retention.ts';
+import { emptyOutbox, NEVER } from '../../support/retention.ts';
 
 /** Every read of the API, as paths below the job. */
 function readsOf({ ids, refs }: EndedJob, events: readonly BoardEvent[]): string[] {
   const ofTasks = Object.values(ids).flatMap((id) =>
-    ['', '/attempts', '/attempts?limit=1', '/why', '/transcript', '/transcript?limit=2&cursor=1'].map(
+    ['', '/attempts', '/attempts?limit=1', '/why', '/transcript', '/transcript?limit=2&cursor=e1'].map(
       (rest) => `/tasks/${id}${rest}`,
     ),
   );
   const filters = ['', 'status=completed', 'status=cancelled', 'status=pending', 'readiness=unreachable'];
-  const pages = ['', '&limit=1', '&limit=2&cursor=2', '&limit=100'];
+  const pages = ['', '&limit=1', '&limit=2&cursor=t2', '&limit=100'];
   const lists = [...filters, 'label=red', 'label=red&label=big', 'status=failed&readiness=ready'].flatMap(
     (filter) => pages.map((page) => `/tasks?${filter}${page}`),
   );
@@ -28,7 +29,7 @@ function readsOf({ ids, refs }: EndedJob, events: readonly BoardEvent[]): string
     '/results.jsonl',
     '/artifacts',
     '/artifacts?limit=1',
-    '/artifacts?limit=1&cursor=2',
+    '/artifacts?limit=1&cursor=f2',
     ...Object.entries(refs)
       .flat()
       .map((name) => `/artifacts/${name}`),
@@ -81,6 +82,41 @@ describe('a job that has left Redis', () => {
     expect(await streams()).toEqual(streamed);
     expect(await app.send('GET', '?limit=5')).toEqual(list);
     expect(before.filter(({ status }) => status === 200).length).toBeGreaterThan(50);
+  });
+
+  it('says why of each task as before: through chains, of those lost and those taken along', async () => {
+    await using app = await openRealApp();
+    const { board } = app.rig;
+    const { boards } = board;
+    const { jobId, ids } = await board.job([
+      { key: 'failed', title: 'Failed' },
+      { key: 'near', title: 'Near', dependsOn: ['failed'] },
+      { key: 'far', title: 'Far', dependsOn: ['near'] },
+      { key: 'lost', title: 'Lost', dependsOn: ['far'], onDependencyLost: 'cancel' },
+      { key: 'gone', title: 'Gone', dependsOn: ['failed'], onDependencyLost: 'cancel' },
+      { key: 'cancelled', title: 'Cancelled' },
+      { key: 'along', title: 'Along', dependsOn: ['cancelled'] },
+      { key: 'after', title: 'After', dependsOn: ['along', 'gone'] },
+      { key: 'settled', title: 'Settled', dependsOn: [{ task: 'failed', condition: 'settled' }] },
+    ]);
+    const idOf = (key: string) => ids[key] ?? '';
+    const failed = await board.claim(jobId, idOf('failed'));
+    const failure = { class: 'model', reason: 'no', retryable: false, delayMs: 0, infraStrikes: 3 } as const;
+    await boards.fail(failed.hold, 'f', failure);
+    const cancels = [
+      { taskId: idOf('cancelled'), version: 1, reason: 'not needed', dependents: 'cancel' as const },
+    ];
+    await boards.change(jobId, { by: ANN, cancels });
+    await emptyOutbox(boards, jobId);
+    const settled = await board.claim(jobId, idOf('settled'));
+    await boards.submit(settled.hold, 's', settled.task.version, { summary: 'done', evidence: [] });
+    await emptyOutbox(boards, jobId);
+    const whys = () => Promise.all(Object.values(ids).map((id) => read(app, jobId, `/tasks/${id}/why`)));
+    const before = await whys();
+    await leave(app, jobId);
+    expect(await whys()).toEqual(before);
+    expect(before.every(({ status }) => status === 200)).toBe(true);
+    expect(before.filter(({ body }) => body.includes('Failed')).length).toBeGreaterThan(1);
   });
 
   it("is another project's as before, and a job that never was stays unknown", async () => {

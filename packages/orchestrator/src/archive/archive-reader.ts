@@ -16,6 +16,9 @@ import { parseLine } from './lines.ts';
 
 /** Numbers under a path that one page of artifacts looks at, as on a board. */
 const NUMBERS_LOOKED_AT = 5000;
+/** Events that are read where a task has ended, and how far their clock may be behind that of its record. */
+const EVENTS_AT_END = 2000;
+const CLOCK_SLACK_MS = 100;
 
 /** A task as lists show it. */
 function withoutLongTexts(task: Task): Task {
@@ -152,6 +155,15 @@ function eventReads(readSection: ReadSection, { events: { places } }: ArchiveInd
     },
     /** The last events, at most `most`. */
     lastEvents: (most: number): Promise<BoardEvent[]> => eventsAt(Math.max(0, count - most), count),
+    /** The event that cancelled a task which is cancelled now, as on a board. */
+    async cancelEvent({ id, version, endedAt }: Task): Promise<BoardEvent | undefined> {
+      if (endedAt === undefined) return undefined;
+      const from = await placeAfter(`${Math.max(0, Date.parse(endedAt) - CLOCK_SLACK_MS)}-0`);
+      const events = await eventsAt(from, from + EVENTS_AT_END);
+      return events.find(
+        (event) => event.type === 'task.cancelled' && event.taskId === id && event.version === version,
+      );
+    },
     async hasEvent(id: string): Promise<boolean> {
       const place = await placeAfter(id);
       return (await eventsAt(place - 1, place))[0]?.id === id;

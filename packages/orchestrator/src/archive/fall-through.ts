@@ -4,6 +4,7 @@ import { type ArchivedJob, CrewboardError } from '@crewboard/contracts';
 import { isMissing } from './archive-job.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import type { ArchiveStore } from './archive-store.ts';
+import { walkUpArchive } from './archive-walk.ts';
 
 /** Events that one look for those of a task goes back at most, as on a board. */
 const EVENTS_SCANNED = 2000;
@@ -77,8 +78,8 @@ function turningTo(boards: Boards, archives: ArchiveStore) {
 }
 
 type Turning = ReturnType<typeof turningTo>;
-type Read = 'job' | 'readTasks' | 'task' | 'page' | 'attempts' | 'findArtifact' | 'artifactPage';
-type ReadOfKeys = 'events' | 'hasEvent' | 'taskEvents' | 'readJournal';
+type Read = 'job' | 'readTasks' | 'task' | 'page' | 'attempts' | 'walkUp' | 'findArtifact' | 'artifactPage';
+type ReadOfKeys = 'events' | 'hasEvent' | 'taskEvents' | 'cancelEvent' | 'readJournal';
 
 function archivedReads(boards: Boards, { orArchived }: Turning, archives: ArchiveStore): Pick<Boards, Read> {
   const noSuchTask = (taskId: string) => new CrewboardError('not_found', `no such task ${taskId}`);
@@ -120,6 +121,12 @@ function archivedReads(boards: Boards, { orArchived }: Turning, archives: Archiv
         jobId,
         () => boards.attempts(jobId, taskId, soFar, most),
         (archive) => archive.attempts(taskId, soFar, most),
+      ),
+    walkUp: (jobId, taskId, most) =>
+      orArchived(
+        jobId,
+        () => boards.walkUp(jobId, taskId, most),
+        (archive) => walkUpArchive(async (id) => (await archive.readTasks([id], false))[0], taskId, most),
       ),
     findArtifact: (jobId, name, reader) =>
       orArchived(
@@ -166,6 +173,13 @@ function archivedKeys(
           const events = await archive.lastEvents(EVENTS_SCANNED);
           return events.filter((event) => event.taskId === taskId).slice(-most);
         },
+      ),
+    cancelEvent: (jobId, task) =>
+      ifEmpty(
+        jobId,
+        () => boards.cancelEvent(jobId, task),
+        (event) => event === undefined,
+        (archive) => archive.cancelEvent(task),
       ),
     readJournal: (jobId, taskId) =>
       ifEmpty(
