@@ -248,7 +248,7 @@ export function liftPauses(board: ModelBoard, cause?: string): boolean {
   if (left.length > 0) return true;
   const lead = leadOf(board);
   if (lead?.queued) queueLead(board, lead);
-  else if (lead?.hold === 'news' && board.unread) news(board, false);
+  else if (lead?.hold === 'news' && board.unread) news(board, isStill(board));
   conclude(board, false);
   return true;
 }

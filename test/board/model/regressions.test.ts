@@ -290,4 +290,18 @@ describe('the lead', () => {
       ],
     );
   });
+
+  it('tells at once, when a pause is over, of everything being settled', async () => {
+    await play(
+      { lead: true, coalesce: true },
+      [task('a')],
+      [
+        lead('c'),
+        { do: 'wait', task: 0, claim: 1, request: 'w1' },
+        { do: 'pause', cause: 'user' },
+        change({ cancels: [{ task: 1, version: 1, cascade: false }] }),
+        { do: 'resume' },
+      ],
+    );
+  });
 });
