@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JobBody } from '@crewboard/contracts';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Freeze } from '../support/redis-wire.ts';
 import { allText, lastResults, type MessagesRequest, offersTool } from '../support/scripted-messages-api.ts';
 import { EXAMPLES, openStack, type Stack, type WorkerProcess } from '../support/stack.ts';
@@ -26,6 +26,8 @@ const files = (await readdir(folder, { recursive: true })).filter((name) => name
 /** One a file, and one that combines them. */
 const TASKS = files.length + 1;
 const PARALLEL = 8;
+/** A record is to be read before the lease of the dead is over: on the embedded server that takes its time. */
+const LEASE_MS = inject('redisKind') === 'embedded' ? '6000' : '2000';
 
 const isLead = (request: MessagesRequest) => offersTool(request, 'finish_job');
 const isCombine = (request: MessagesRequest) =>
@@ -208,7 +210,9 @@ describe('a job whose only worker is killed', () => {
   let undisturbed: Record<string, string[]>;
 
   beforeAll(async () => {
-    stack = await openStack({ variables: { CREWBOARD_CONCURRENCY: String(PARALLEL) } });
+    stack = await openStack({
+      variables: { CREWBOARD_CONCURRENCY: String(PARALLEL), CREWBOARD_LEASE_MS: LEASE_MS },
+    });
     worker = await stack.startWorker();
     const { id } = await stack.client.jobs.submit(JOB);
     expect((await stack.untilEnded(id)).status).toBe('succeeded');
