@@ -1,7 +1,7 @@
 import type { NewTask } from '@crewboard/contracts';
 import { newSecret } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
-import { emptyOutbox } from '../support/retention.ts';
+import { drainOutbox } from '../board/random-history.ts';
 import { openRealApp } from './open-real-app.ts';
 
 const RESULT = { summary: 'done', artifacts: [], evidence: [] };
@@ -85,7 +85,7 @@ describe('the owner of a task', () => {
       const { body } = await at.get(`/tasks/${at.id(key)}/attempts`);
       expect(body.attempts).toMatchObject([{ owner: { kind: 'external', id: 'bob' } }]);
     }
-    await emptyOutbox(at.boards, at.jobId);
+    await drainOutbox(at.boards, at.jobId);
     expect((await at.boards.examine(at.jobId)).findings).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 import type { NewTask, Task } from '@crewboard/contracts';
 import { describe, expect, inject, it } from 'vitest';
 import { createWhy } from '../../packages/orchestrator/src/why.ts';
-import { ANN, type BoardFixture, openBoardFixture } from '../support/board.ts';
+import { drainOutbox } from '../board/random-history.ts';
+import { ANN, openBoardFixture } from '../support/board.ts';
 
 const FAILURE = { class: 'model', reason: 'gone', retryable: false, delayMs: 0, infraStrikes: 3 } as const;
 /** The embedded server copies what it touches: long chains would keep it from all others for seconds. */
@@ -37,17 +38,6 @@ async function open(tasks: readonly NewTask[], followedMost?: number) {
     why: async (key: string) => whyOf(await board.boards.job(jobId), await task(key)),
     [Symbol.asyncDispose]: () => board[Symbol.asyncDispose](),
   };
-}
-
-/** Carries out all that the board has to hand on. */
-async function drain({ boards }: BoardFixture, jobId: string): Promise<void> {
-  for (let round = 0; round < 200; round++) {
-    const entries = await boards.readOutbox(jobId, 500);
-    if (entries.length === 0) return;
-    for (const entry of entries) await boards.carryOut(jobId, entry);
-    const ids = entries.map(({ id }) => id);
-    await boards.removeFromOutbox(jobId, ids);
-  }
 }
 
 const named = (why: { because: readonly { title: string }[] }) => why.because.map(({ title }) => title);
@@ -88,7 +78,7 @@ describe('why follows', () => {
       { key: 'end', title: 'End', dependsOn: ['mid'] },
     ]);
     await at.fail(`d${FAR}`);
-    await drain(at.board, at.jobId);
+    await drainOutbox(at.board.boards, at.jobId);
     expect(await at.why('end')).toMatchObject({
       text: `#${WIDE + 2} "End" waits for #${WIDE + 1} "Mid": #${FAR + 1} "D${FAR}" failed (model): gone`,
       because: [{ title: `D${FAR}`, status: 'failed', class: 'model' }, { title: 'Mid' }],
@@ -113,7 +103,7 @@ describe('why follows', () => {
     expect({ seen, stoppedAt }).toEqual({ seen: 117, stoppedAt: undefined });
     expect((await at.why('x39')).text).toMatch(/#1 "x0" is ready .* \(and 2 more\)$/);
     await at.fail('y0');
-    await drain(at.board, at.jobId);
+    await drainOutbox(at.board.boards, at.jobId);
     expect((await at.why('x39')).text).toContain('#2 "y0" failed (model): gone');
   });
 
@@ -137,7 +127,7 @@ describe('why of a cancelled task', () => {
       { key: 'other', title: 'Other' },
     ]);
     await at.fail('k0');
-    await drain(at.board, at.jobId);
+    await drainOutbox(at.board.boards, at.jobId);
     expect((await at.task('k3')).status).toBe('cancelled');
     expect(await at.why('k1')).toEqual({
       text: '#2 "Task 1" was cancelled because #1 "Task 0" failed (model): gone',
@@ -154,7 +144,7 @@ describe('why of a cancelled task', () => {
     const lost = chain(40, { onDependencyLost: 'cancel' });
     await using at = await open([...lost, { key: 'other', title: 'Other' }], 20);
     await at.fail('k0');
-    await drain(at.board, at.jobId);
+    await drainOutbox(at.board.boards, at.jobId);
     expect((await at.task('k40')).status).toBe('cancelled');
     expect((await at.why('k40')).text).toMatch(
       /^#41 "Task 40" was cancelled because of #40 "Task 39": #21 "Task 20" was cancelled by board: .*; more than the 20 tasks that were followed stand above it, so the cause may be another one$/,
@@ -168,7 +158,7 @@ describe('why of a cancelled task', () => {
       { key: 'other', title: 'Other' },
     ]);
     await at.fail('k0');
-    await drain(at.board, at.jobId);
+    await drainOutbox(at.board.boards, at.jobId);
     const { id, version } = await at.task('k0');
     await at.board.boards.change(at.jobId, { by: ANN, reopens: [{ taskId: id, version, reason: 'again' }] });
     expect(await at.why('k1')).toMatchObject({
@@ -193,7 +183,7 @@ describe('why of a cancelled task', () => {
       by: ANN,
       edits: [{ taskId: held.id, version: held.version, patch: { dependsOn: ['other'] } }],
     });
-    await drain(at.board, at.jobId);
+    await drainOutbox(at.board.boards, at.jobId);
     await at.board.boards.change(at.jobId, {
       by: ANN,
       edits: [{ taskId: held.id, version: held.version + 1, patch: { dependsOn: ['other', 'k150'] } }],

@@ -1,7 +1,8 @@
 import type { Boards } from '@crewboard/board';
 import { putArtifact } from '../../packages/orchestrator/src/artifacts/put-artifact.ts';
+import { drainOutbox } from '../board/random-history.ts';
 import { ANN } from './board.ts';
-import { converse, emptyOutbox, message, NEVER, type RetentionRig, reply } from './retention.ts';
+import { converse, message, NEVER, type RetentionRig, reply } from './retention.ts';
 
 const RESULT: Parameters<Boards['submit']>[3] = {
   summary: 'done',
@@ -77,6 +78,6 @@ export async function endedJob(rig: RetentionRig): Promise<EndedJob> {
   const { version } = await boards.task(jobId, idOf('cancelled'));
   const cancels = [{ taskId: idOf('cancelled'), version, reason: 'not needed' }];
   await boards.change(jobId, { by: ANN, cancels });
-  await emptyOutbox(boards, jobId);
+  await drainOutbox(boards, jobId);
   return { jobId, ids: { ...ids, proposed: proposed.taskId }, refs };
 }

@@ -95,17 +95,3 @@ export async function converse(
   const journal = await boards.openJournal(hold, { attempt: task.attempt });
   for (const entry of entries) await journal.append(entry);
 }
-
-/** Carries out what a board hands on to itself, and drops what is for queues and stores, until nothing is left. */
-export async function emptyOutbox(boards: Boards, jobId: string): Promise<void> {
-  for (let rounds = 0; rounds < 50; rounds++) {
-    const entries = await boards.readOutbox(jobId, 500);
-    if (entries.length === 0) return;
-    for (const entry of entries) await boards.carryOut(jobId, entry);
-    await boards.removeFromOutbox(
-      jobId,
-      entries.map(({ id }) => id),
-    );
-  }
-  throw new Error('the outbox never gets empty');
-}

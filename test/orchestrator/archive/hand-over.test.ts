@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { createStoreHandOver } from '../../../packages/orchestrator/src/archive/store-hand-over.ts';
 import { rememberJobFacts } from '../../../packages/orchestrator/src/job-facts.ts';
 import { allQueues, openQueues } from '../../../packages/orchestrator/src/queues.ts';
+import { drainOutbox } from '../../board/random-history.ts';
 import { ANN } from '../../support/board.ts';
-import { emptyOutbox, openRetentionRig, type RetentionRig } from '../../support/retention.ts';
+import { openRetentionRig, type RetentionRig } from '../../support/retention.ts';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -45,7 +46,7 @@ describe('what a board hands on into stores', () => {
     await using rig = await openRetentionRig();
     const { boards, store } = rig.board;
     const { jobId } = await rig.board.job([{ title: 'First' }]);
-    await emptyOutbox(boards, jobId);
+    await drainOutbox(boards, jobId);
     const entry = ['v', 1, 'kind', 'journal', 'attempt', 1, 'dispatch', 0, 'rank', 0] as const;
     const writing = store.redis.pipeline();
     for (let i = 0; i < 1200; i++)

@@ -3,9 +3,10 @@ import type { BoardEvent } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { ADMIN_KEY, AS_ADMIN, PROJECT_ADMIN_KEY } from '../../api/open-app.ts';
 import { openRealApp, type RealApp } from '../../api/open-real-app.ts';
+import { drainOutbox } from '../../board/random-history.ts';
 import { ANN } from '../../support/board.ts';
 import { type EndedJob, endedJob } from '../../support/ended-job.ts';
-import { emptyOutbox, NEVER } from '../../support/retention.ts';
+import { NEVER } from '../../support/retention.ts';
 
 /** Every read of the API, as paths below the job. */
 function readsOf({ ids, refs }: EndedJob, events: readonly BoardEvent[]): string[] {
@@ -107,10 +108,10 @@ describe('a job that has left Redis', () => {
       { taskId: idOf('cancelled'), version: 1, reason: 'not needed', dependents: 'cancel' as const },
     ];
     await boards.change(jobId, { by: ANN, cancels });
-    await emptyOutbox(boards, jobId);
+    await drainOutbox(boards, jobId);
     const settled = await board.claim(jobId, idOf('settled'));
     await boards.submit(settled.hold, 's', settled.task.version, { summary: 'done', evidence: [] });
-    await emptyOutbox(boards, jobId);
+    await drainOutbox(boards, jobId);
     const whys = () => Promise.all(Object.values(ids).map((id) => read(app, jobId, `/tasks/${id}/why`)));
     const before = await whys();
     await leave(app, jobId);

@@ -1,8 +1,9 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { drainOutbox } from '../../board/random-history.ts';
 import { ANN } from '../../support/board.ts';
 import { endedJob } from '../../support/ended-job.ts';
-import { emptyOutbox, NEVER, openRetentionRig, type RetentionRig } from '../../support/retention.ts';
+import { NEVER, openRetentionRig, type RetentionRig } from '../../support/retention.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -15,7 +16,7 @@ async function reopen({ board: { boards } }: RetentionRig, jobId: string, taskId
 async function finish({ board }: RetentionRig, jobId: string, taskId = ''): Promise<void> {
   const { hold, task } = await board.claim(jobId, taskId);
   await board.boards.submit(hold, `end/${task.attempt}`, task.version, { summary: 'again', evidence: [] });
-  await emptyOutbox(board.boards, jobId);
+  await drainOutbox(board.boards, jobId);
 }
 
 const linesOf = async (rig: RetentionRig, jobId: string): Promise<string[]> =>
@@ -108,7 +109,7 @@ describe('the way out of Redis', () => {
     await rig.board.boards.submit(hold, 's', task.version, { summary: 'done', evidence: [] });
     const retention = rig.retentionOf(0);
     expect(await retention.removeJob(jobId, NEVER)).toBe(false);
-    await emptyOutbox(rig.board.boards, jobId);
+    await drainOutbox(rig.board.boards, jobId);
     expect(await retention.removeJob(jobId, NEVER)).toBe(true);
   });
 
@@ -171,7 +172,7 @@ describe('the way out of Redis', () => {
     const call = { callId: 'call-1', price, inputTokens: 10, maxTokens: 10, leastMaxTokens: 1 };
     expect(await boards.reserveCall(hold, call)).toMatchObject({ kind: 'reserved' });
     await boards.submit(hold, 's', task.version, { summary: 'done', evidence: [] });
-    await emptyOutbox(boards, jobId);
+    await drainOutbox(boards, jobId);
     await rig.archiveJob(jobId, NEVER);
     expect((await rig.archives.job(jobId))?.job.money).toMatchObject({ settledUsd: 0, estimatedUsd: 1 });
 
