@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { passwordIn } from '../../apps/cli/src/local/redis-state.ts';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { type BoardFixture, openBoardFixture } from '../support/board.ts';
 import { freePort } from '../support/redis-server.ts';
@@ -104,8 +105,9 @@ test('finds the Redis that `crewboard up` keeps in the data folder', async () =>
   expect(none.code).toBe(2);
   expect(none.messages[0]).toContain(`REDIS_URL is not set and ${folder.path} keeps no Redis`);
   await mkdir(join(folder.path, 'redis'));
-  const port = Number(new URL(board.store.url).port);
-  await writeFile(join(folder.path, 'redis', 'redis.json'), JSON.stringify({ port }));
+  const { url } = board.store;
+  const state = { port: Number(new URL(url).port), password: passwordIn(url) };
+  await writeFile(join(folder.path, 'redis', 'redis.json'), JSON.stringify(state));
   expect((await run(variables)).out).toContain(`${jobId} running`);
 });
 

@@ -6,6 +6,7 @@ import { expect, inject, test } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../../apps/cli/src/config.ts';
 import { exists } from '../../apps/cli/src/local/process-identity.ts';
+import { testRedisUrl } from '../support/redis.ts';
 import { openTestFolder, type TestFolder } from './support/folder.ts';
 import { startProcess, type TestProcess, untilGone } from './support/processes.ts';
 
@@ -22,7 +23,7 @@ function startSupervisor(folder: TestFolder, variables: Record<string, string> =
     env: {
       PATH: readConfig().childVariables.PATH ?? '',
       CREWBOARD_DATA_DIR: join(folder.path, 'data'),
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: testRedisUrl(),
       ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
       ...variables,
     },
@@ -133,7 +134,7 @@ test.skipIf(process.platform !== 'linux')(
     });
     const { pids } = await ready(supervisor);
     const variables = await readFile(`/proc/${pids.api}/environ`, 'utf8');
-    expect(variables).toContain(`REDIS_URL=${inject('redisUrl')}`);
+    expect(variables).toContain(`REDIS_URL=${testRedisUrl()}`);
     expect(variables).toContain('CREWBOARD_LOG_LEVEL=warn');
     expect(variables).toMatch(/CREWBOARD_API_KEY=cb_\w{24}/);
     expect(variables).not.toContain('AWS_SECRET_ACCESS_KEY');

@@ -4,10 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../../apps/cli/src/config.ts';
 import { npmAbove, type ProcessEntry } from '../../apps/cli/src/local/parents.ts';
+import { testRedisUrl } from '../support/redis.ts';
 import { openTestFolder } from './support/folder.ts';
 import { untilGone } from './support/processes.ts';
 
@@ -78,7 +79,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
       env: {
         PATH: readConfig().childVariables.PATH ?? '',
         CREWBOARD_DATA_DIR: join(folder.path, 'data'),
-        REDIS_URL: inject('redisUrl'),
+        REDIS_URL: testRedisUrl(),
         ANTHROPIC_BASE_URL: 'http://127.0.0.1:9',
       },
       stdio: ['ignore', 'pipe', 'inherit'],

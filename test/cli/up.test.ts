@@ -2,11 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { JobResult, newSecret, ResultLine } from '@crewboard/contracts';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../../apps/cli/src/config.ts';
 import { exists } from '../../apps/cli/src/local/process-identity.ts';
 import { runCli } from '../../apps/cli/src/program.ts';
+import { testRedisUrl } from '../support/redis.ts';
 import { openTestFolder } from './support/folder.ts';
 import { CLI, startProcess } from './support/processes.ts';
 import { recordedTerminal } from './support/terminal.ts';
@@ -28,7 +29,7 @@ test('`up` runs the example to a result, for commands that only know its data fo
     cwd: folder.path,
     env: {
       PATH: readConfig().childVariables.PATH ?? '',
-      REDIS_URL: inject('redisUrl'),
+      REDIS_URL: testRedisUrl(),
       CREWBOARD_PREFIX: `{t_${newSecret().slice(0, 12)}}`,
       CREWBOARD_WORKSPACES: join(EXAMPLE, '..'),
     },

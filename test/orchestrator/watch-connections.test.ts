@@ -1,6 +1,7 @@
 import { type ConnectionWatch, watchConnections } from '@crewboard/orchestrator';
 import { Redis } from 'ioredis';
-import { afterEach, describe, expect, inject, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { testRedisUrl } from '../support/redis.ts';
 import { openSilentWire, type SilentWire } from '../support/silent-wire.ts';
 
 const SILENCE_MS = 500;
@@ -13,7 +14,7 @@ afterEach(async () => {
 });
 
 async function openWire(): Promise<SilentWire> {
-  const wire = await openSilentWire(inject('redisUrl'));
+  const wire = await openSilentWire(testRedisUrl());
   opened.push(() => wire[Symbol.asyncDispose]());
   return wire;
 }
@@ -103,7 +104,7 @@ describe('a connection whose peer is gone without a word', () => {
 
 describe('a connection that answers', () => {
   it('is left alone when its process slept for longer than the bound', async () => {
-    const redis = new Redis(inject('redisUrl'));
+    const redis = new Redis(testRedisUrl());
     opened.push(() => redis.disconnect());
     await redis.ping();
     const { watch, lines } = openWatch();

@@ -1,5 +1,6 @@
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type LeadStack, openLeadStack } from '../orchestrator/support.ts';
+import { testRedisUrl } from '../support/redis.ts';
 import { gate, reply, toolUse } from '../support/scripted-messages-api.ts';
 import { openSilentWire } from '../support/silent-wire.ts';
 import { ownTask } from './support.ts';
@@ -53,7 +54,7 @@ function namedIn(log: string, message: string): string[] {
 }
 
 it('a job goes on to its end after every connection to Redis has died without a word', async () => {
-  await using wire = await openSilentWire(inject('redisUrl'));
+  await using wire = await openSilentWire(testRedisUrl());
   const model = heldModel();
   await using stack = await openLeadStack(model, { ...SHORT, REDIS_URL: wire.url });
   const jobId = await stack.submit({ tasks, limits });
@@ -75,7 +76,7 @@ it('a job goes on to its end after every connection to Redis has died without a 
 });
 
 it('the server is not ready while no connection can be rebuilt, says why, and is ready again by itself', async () => {
-  await using wire = await openSilentWire(inject('redisUrl'));
+  await using wire = await openSilentWire(testRedisUrl());
   const model = heldModel();
   await using stack = await openLeadStack(model, { ...SHORT, REDIS_URL: wire.url });
   const ready = () => stack.local.call('GET', '/readyz');

@@ -2,18 +2,31 @@ import { startTestRedis } from './redis-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    redisUrl: string;
+    redisUrls: string[];
     redisKind: 'server' | 'embedded';
   }
 }
 
-/** One Redis for the whole run; each test takes a prefix of its own (see redis.ts). */
-export default async function setup(project: {
-  provide(key: 'redisUrl', value: string): void;
+interface Project {
+  config: { maxWorkers: number };
+  provide(key: 'redisUrls', value: string[]): void;
   provide(key: 'redisKind', value: 'server' | 'embedded'): void;
-}): Promise<() => Promise<void>> {
-  const redis = await startTestRedis();
-  project.provide('redisUrl', redis.url);
-  project.provide('redisKind', redis.kind);
-  return () => redis.stop();
+}
+
+/**
+ * The Redis of the whole run; each test takes a prefix of its own (see redis.ts). A server is one for all; the embedded
+ * one does a thing at a time, and slowly, so each worker of the run has one of its own.
+ */
+export default async function setup(project: Project): Promise<() => Promise<void>> {
+  const first = await startTestRedis();
+  const more = first.kind === 'server' ? 0 : project.config.maxWorkers - 1;
+  const all = [first, ...(await Promise.all(Array.from({ length: more }, startTestRedis)))];
+  project.provide(
+    'redisUrls',
+    all.map(({ url }) => url),
+  );
+  project.provide('redisKind', first.kind);
+  return async () => {
+    await Promise.all(all.map((redis) => redis.stop()));
+  };
 }

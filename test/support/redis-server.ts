@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { startLocalRedis } from '../../apps/cli/src/local/redis.ts';
 
 export interface RunningRedis {
   url: string;
@@ -74,10 +75,16 @@ export async function startTestRedis(): Promise<RunningRedis> {
   };
 }
 
+/** The embedded server as `crewboard up` runs it: in a process of its own, with a password. */
 async function startEmbedded(): Promise<RunningRedis> {
-  const { createRedisMock } = await import('js-redis-server');
-  const mock = await createRedisMock({ compatibility: 'redis-7.0' });
-  const address = mock.addresses()[0];
-  if (address === undefined) throw new Error('the embedded server has no address');
-  return { url: `redis://127.0.0.1:${address.port}`, kind: 'embedded', stop: () => mock.close() };
+  const dir = await mkdtemp(join(tmpdir(), 'crewboard-test-redis-'));
+  const { url, stop } = await startLocalRedis({ dir, kind: 'embedded' });
+  return {
+    url,
+    kind: 'embedded',
+    async stop() {
+      await stop({ graceMs: 5000 });
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { throughWire } from './through-wire.ts';
 
 /** Where on the wire a worker is to stop. */
 export interface Freeze {
@@ -72,7 +73,7 @@ export async function openRedisWire(redisUrl: string): Promise<RedisWire> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return {
-    url: `redis://127.0.0.1:${address.port}`,
+    url: throughWire(redisUrl, address.port),
     freezeAt: (freeze) =>
       new Promise((resolve) => {
         trap = createTrap(freeze, resolve);

@@ -10,9 +10,18 @@ export interface TestRedis extends AsyncDisposable {
   prefix: string;
 }
 
+/** The URL of the Redis for this worker of the run. */
+export function testRedisUrl(): string {
+  const urls = inject('redisUrls');
+  // biome-ignore lint/style/noProcessEnv: how vitest numbers its workers, from 1
+  const url = urls[(Number(process.env.VITEST_POOL_ID) - 1) % urls.length];
+  if (url === undefined) throw new Error('the run has no Redis for this worker');
+  return url;
+}
+
 /** Opens a connection for one test. */
 export function openTestRedis(): TestRedis {
-  const url = inject('redisUrl');
+  const url = testRedisUrl();
   const redis = new Redis(url, { maxRetriesPerRequest: null });
   const name = `t_${newSecret().slice(0, 12)}`;
   return {

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { throughWire } from './through-wire.ts';
 
 /**
  * The way to a Redis that can die without a word, as when a machine loses its power or a firewall forgets a connection:
@@ -68,7 +69,7 @@ export async function openSilentWire(redisUrl: string): Promise<SilentWire> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return {
-    url: `redis://127.0.0.1:${address.port}`,
+    url: throughWire(redisUrl, address.port),
     get opened() {
       return pairs.length;
     },
