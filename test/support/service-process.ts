@@ -81,30 +81,11 @@ function firstMessage(child: ChildProcess): Promise<{ type?: unknown; url?: unkn
   });
 }
 
-/** Starts of a service whose Redis did not answer in time, as a supervisor makes them. */
-const STARTS_MOST = 3;
-
 /**
  * Starts `crewboard <command>` from source with `variables` as its whole environment and resolves when it serves.
- * Its IPC channel closes when this process dies in any way, upon which it ends by itself. The embedded server may be
- * busy with what other files do for longer than a start waits: then the service is started again.
+ * Its IPC channel closes when this process dies in any way, upon which it ends by itself.
  */
 export async function startService(
-  command: 'api' | 'worker',
-  variables: Readonly<Record<string, string>>,
-  cwd: string,
-): Promise<ServiceProcess> {
-  for (let starts = 1; ; starts++) {
-    try {
-      return await startOnce(command, variables, cwd);
-    } catch (error) {
-      const isBusy = error instanceof Error && error.message.includes('does not answer');
-      if (!isBusy || starts === STARTS_MOST) throw error;
-    }
-  }
-}
-
-async function startOnce(
   command: 'api' | 'worker',
   variables: Readonly<Record<string, string>>,
   cwd: string,
