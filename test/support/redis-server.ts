@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { startLocalRedis } from '../../apps/cli/src/local/redis.ts';
+import { startService } from './service-process.ts';
 
 export interface RunningRedis {
   url: string;
@@ -77,14 +78,8 @@ export async function startTestRedis(): Promise<RunningRedis> {
 
 /** The embedded server as `crewboard up` runs it: in a process of its own, with a password. */
 async function startEmbedded(): Promise<RunningRedis> {
-  const dir = await mkdtemp(join(tmpdir(), 'crewboard-test-redis-'));
-  const { url, stop } = await startLocalRedis({ dir, kind: 'embedded' });
-  return {
-    url,
-    kind: 'embedded',
-    async stop() {
-      await stop({ graceMs: 5000 });
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
+  const variables = { REDIS_URL: `redis://:${randomUUID()}@127.0.0.1:0` };
+  const { url, kill } = await startService('embedded-redis', variables, tmpdir());
+  if (url === undefined) throw new Error('the embedded server has no address');
+  return { url, kind: 'embedded', stop: kill };
 }

@@ -11,10 +11,10 @@ const LOG_WITHIN_MS = 30_000;
 /** One structured log entry of a service. */
 export type LogEntry = Readonly<Record<string, unknown>>;
 
-/** A real process of `crewboard api` or `crewboard worker`; disposing kills it, also when it is stopped. */
+/** A real process of `crewboard api`, `worker` or `embedded-redis`; disposing kills it, also when it is stopped. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly pid: number;
-  /** Where an API listens; undefined for a worker. */
+  /** Where it listens; undefined for a worker. */
   readonly url: string | undefined;
   /** Its exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
@@ -86,7 +86,7 @@ function firstMessage(child: ChildProcess): Promise<{ type?: unknown; url?: unkn
  * Its IPC channel closes when this process dies in any way, upon which it ends by itself.
  */
 export async function startService(
-  command: 'api' | 'worker',
+  command: 'api' | 'worker' | 'embedded-redis',
   variables: Readonly<Record<string, string>>,
   cwd: string,
 ): Promise<ServiceProcess> {
