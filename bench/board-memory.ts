@@ -1,6 +1,7 @@
 import { ADD_MOST } from '@crewboard/board';
 import type { NewTask } from '@crewboard/contracts';
 import { BOARD_KEYS } from '../packages/board/src/keys.ts';
+import { megabytes, usedMemory, watchRss } from './memory.ts';
 import { BENCH, benchJob, idsOf, inLanes, openBench, work } from './support.ts';
 
 /**
@@ -13,35 +14,10 @@ const DEPENDENCIES = Number(process.argv[3] ?? 0);
 const LANES = 16;
 /** Tasks after which the outbox is drained. */
 const A_STRETCH = 5000;
-const SAMPLE_MS = 20;
-const MB = 1024 * 1024;
 
 const bench = await openBench();
 const { boards, redis } = bench;
-const megabytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 const print = (line: string) => process.stdout.write(`${line}\n`);
-
-/** The largest resident set from now on, sampled. */
-function watchRss() {
-  let most = process.memoryUsage.rss();
-  const timer = setInterval(() => {
-    most = Math.max(most, process.memoryUsage.rss());
-  }, SAMPLE_MS);
-  return {
-    /** The largest of the phase that ends here. */
-    take() {
-      const taken = Math.max(most, process.memoryUsage.rss());
-      most = process.memoryUsage.rss();
-      return taken;
-    },
-    stop: () => clearInterval(timer),
-  };
-}
-
-async function usedMemory(): Promise<number> {
-  const info = await redis.info('memory');
-  return Number(/^used_memory:(\d+)/m.exec(info)?.[1]);
-}
 
 /** Takes off the outbox what was handed on, as a worker does: the tasks are worked off in order anyway. */
 async function drain(jobId: string): Promise<void> {
@@ -99,12 +75,12 @@ async function measure(): Promise<void> {
   // Connection buffers, the script cache and the code of this process are no part of the board.
   const warm = await benchJob(boards, [{ title: 'Warm up' }], LANES);
   await work(boards, warm, (await idsOf(redis, boards, warm))[0] ?? '');
-  const before = { redis: await usedMemory(), node: process.memoryUsage.rss() };
+  const before = { redis: await usedMemory(redis), node: process.memoryUsage.rss() };
   const rss = watchRss();
   const jobId = await fill();
-  const filled = { redis: await usedMemory(), node: rss.take() };
+  const filled = { redis: await usedMemory(redis), node: rss.take() };
   await workOff(jobId);
-  const after = { redis: await usedMemory(), node: rss.take() };
+  const after = { redis: await usedMemory(redis), node: rss.take() };
   rss.stop();
   const events = await redis.xlen(boards.keys.board(jobId, 'events'));
   print(

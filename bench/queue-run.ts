@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Boards } from '@crewboard/board';
 import { type NewTask, newSecret } from '@crewboard/contracts';
 import { composeCore, REDIS_OPTIONS, type Settings } from '@crewboard/orchestrator';
-import { Queue, Worker } from 'bullmq';
+import { FlowProducer, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { benchJob } from './support.ts';
 
@@ -11,7 +11,7 @@ import { benchJob } from './support.ts';
 export const IN_FLIGHT = 64;
 const ADD_AT_ONCE = 1000;
 /** Tasks of our job in the queue or in hand: more than the worker has places for, so that the queue never runs dry. */
-const MAX_PARALLEL = 512;
+export const MAX_PARALLEL = 512;
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -56,11 +56,16 @@ async function noOp(boards: Boards, jobId: string, taskId: string, attempt: numb
   await boards.submit(hold, 's', claimed.task.version, { summary: 'done', artifacts: [], evidence: [] });
 }
 
-/**
- * Runs a job of `tasks` through board, outbox and queue to its end in this process; answers the seconds from its
- * submission to its last completion.
- */
-export async function boardRun(url: string, tasks: readonly NewTask[]): Promise<number> {
+/** Boards, their outbox and a worker that does nothing, all in this process. */
+export interface BoardQueue {
+  redis: Redis;
+  boards: Boards;
+  /** Resolves when the job has ended; throws when not all of its `count` tasks are completed. */
+  ended(jobId: string, count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openBoardQueue(url: string): Promise<BoardQueue> {
   const redis = connect(url);
   const queueConnection = connect(url);
   const workerConnection = connect(url);
@@ -76,29 +81,39 @@ export async function boardRun(url: string, tasks: readonly NewTask[]): Promise<
     },
   );
   await worker.waitUntilReady();
+  return {
+    redis,
+    boards: core.boards,
+    async ended(jobId, count) {
+      await until(async () => (await core.boards.job(jobId)).endedAt > 0);
+      const { counts } = await core.boards.job(jobId);
+      if (counts.completed !== count) throw new Error(`not all completed: ${JSON.stringify(counts)}`);
+    },
+    async close() {
+      await worker.close();
+      await core.close();
+      for (const connection of [redis, queueConnection, workerConnection]) connection.disconnect();
+    },
+  };
+}
+
+/**
+ * Runs a job of `tasks` through board, outbox and queue to its end in this process; answers the seconds from its
+ * submission to its last completion.
+ */
+export async function boardRun(url: string, tasks: readonly NewTask[]): Promise<number> {
+  const { boards, ended, close } = await openBoardQueue(url);
   const begun = performance.now();
-  const jobId = await benchJob(core.boards, tasks, MAX_PARALLEL);
-  let seconds = 0;
-  for await (const _ of until(async () => (await core.boards.job(jobId)).endedAt > 0)) {
-    seconds = (performance.now() - begun) / 1000;
-  }
-  const { counts } = await core.boards.job(jobId);
-  if (counts.completed !== tasks.length) throw new Error(`not all completed: ${JSON.stringify(counts)}`);
-  await worker.close();
-  await core.close();
-  for (const connection of [redis, queueConnection, workerConnection]) connection.disconnect();
+  await ended(await benchJob(boards, tasks, MAX_PARALLEL), tasks.length);
+  const seconds = (performance.now() - begun) / 1000;
+  await close();
   return seconds;
 }
 
 const LOOK_MS = 5;
 
-/** Yields after each look until one is true; the last yield is when it is. */
-async function* until(isDone: () => Promise<boolean>): AsyncGenerator<void> {
-  for (let done = false; !done; ) {
-    done = await isDone();
-    yield;
-    if (!done) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
+async function until(isDone: () => Promise<boolean>): Promise<void> {
+  while (!(await isDone())) await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
 /** Adds `count` no-op jobs to a queue of BullMQ and works them off; answers the seconds. */
@@ -134,6 +149,44 @@ export async function rawRun(url: string, count: number): Promise<number> {
   const seconds = (performance.now() - begun) / 1000;
   await worker.close();
   await queue.close();
+  connection.disconnect();
+  workerConnection.disconnect();
+  return seconds;
+}
+
+/** The same as a flow: `count` no-op children, and a parent that runs when all are done; answers the seconds. */
+export async function flowRun(url: string, count: number): Promise<number> {
+  const connection = connect(url);
+  const workerConnection = connect(url);
+  const flows = new FlowProducer({ connection, prefix: '{flow}' });
+  const worker = new Worker('flow', async () => {}, {
+    connection: workerConnection,
+    prefix: '{flow}',
+    concurrency: IN_FLIGHT,
+    removeOnComplete: { count: 0 },
+  });
+  const parent = new Promise<void>((resolve) => {
+    worker.on('completed', ({ name }) => {
+      if (name === 'parent') resolve();
+    });
+  });
+  await worker.waitUntilReady();
+  const begun = performance.now();
+  await flows.add({
+    name: 'parent',
+    queueName: 'flow',
+    opts: { removeOnComplete: true },
+    children: Array.from({ length: count }, (_, i) => ({
+      name: 'noop',
+      queueName: 'flow',
+      data: { i },
+      opts: { removeOnComplete: true },
+    })),
+  });
+  await parent;
+  const seconds = (performance.now() - begun) / 1000;
+  await worker.close();
+  await flows.close();
   connection.disconnect();
   workerConnection.disconnect();
   return seconds;
