@@ -1,4 +1,12 @@
-import { CrewboardError, holdsProto, invalidArgument, PROTO_REFUSED, type Tool } from '@crewboard/contracts';
+import {
+  CrewboardError,
+  changedAt,
+  holdsProto,
+  invalidArgument,
+  PROTO_REFUSED,
+  type Tool,
+  valueAt,
+} from '@crewboard/contracts';
 import type { z } from 'zod';
 import { isTooDeep, MAX_DEPTH, wasTooDeep } from './depth.ts';
 
@@ -8,23 +16,9 @@ export type ParsedInput =
   | { ok: false; error: CrewboardError; given: unknown };
 
 type Issue = z.core.$ZodIssue;
-type Path = readonly PropertyKey[];
 
-function isContainer(value: unknown): value is Record<PropertyKey, unknown> {
+function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function valueAt(root: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), root);
-}
-
-/** Returns a copy of `root` with `value` at `path`. */
-function withValueAt(root: unknown, path: Path, value: unknown): unknown {
-  const [key, ...rest] = path;
-  if (key === undefined) return value;
-  if (Array.isArray(root))
-    return root.map((item, at) => (at === key ? withValueAt(item, rest, value) : item));
-  return isContainer(root) ? { ...root, [key]: withValueAt(root[key], rest, value) } : root;
 }
 
 function parseJson(text: string): unknown {
@@ -50,7 +44,7 @@ function mended(input: unknown, issues: readonly Issue[]): unknown {
   return issues.reduce((mending, issue) => {
     const text = valueAt(input, issue.path);
     const value = typeof text === 'string' ? meant(issue, text) : undefined;
-    return value === undefined ? mending : withValueAt(mending, issue.path, value);
+    return value === undefined ? mending : changedAt(mending, issue.path, () => value);
   }, input);
 }
 

@@ -50,8 +50,8 @@ function eventData(type: EventType | string, extra: string): unknown {
 }
 
 /** Events that are read where a task has ended, and how far their clock may be behind that of its record. */
-const EVENTS_AT_END = 2000;
-const CLOCK_SLACK_MS = 100;
+export const EVENTS_AT_END = 2000;
+export const CLOCK_SLACK_MS = 100;
 
 /** The events of a log that are about a task, or of a type. */
 type About = { taskId: string } | { type: EventType };

@@ -8,6 +8,7 @@ export type { Decision } from './decisions.ts';
 export type { DoctorOptions, DoctorReport } from './doctor.ts';
 export type { Finding } from './doctor-scripts.ts';
 export { prepareScript } from './eval-script.ts';
+export { CLOCK_SLACK_MS, EVENTS_AT_END } from './event-log.ts';
 export { type FoldedBoard, type FoldedTask, foldEvents } from './fold-events.ts';
 export type { OutboxEntry, Sweep } from './hand-over.ts';
 export type { Claimed, ClaimInput, Hold } from './holder-calls.ts';

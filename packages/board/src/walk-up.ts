@@ -1,4 +1,4 @@
-import type { TaskStatus } from '@crewboard/contracts';
+import { isLost, type TaskStatus } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { statusOf } from './codes.ts';
@@ -46,8 +46,6 @@ function parts(text: string, length: number): string[] {
     text.slice(i * length, (i + 1) * length),
   );
 }
-
-const isLost = ({ status }: ChainEnd) => status === 'failed' || status === 'cancelled';
 
 /** Ways through the graph of dependencies. */
 export function walks(io: BoardIo) {

@@ -94,6 +94,7 @@ export {
   type NewJournalEntry,
 } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
+export { changedAt, valueAt } from './json-path.ts';
 export { cursorAfter, type NumberedList, placeOf } from './list-cursor.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
 export { editDistance } from './near-name.ts';
@@ -139,6 +140,7 @@ export {
   Executor,
   FAILURE_CLASSES,
   FailureClass,
+  isLost,
   isTerminal,
   Owner,
   OwnerKind,

@@ -21,6 +21,11 @@ export function isTerminal(status: TaskStatus): boolean {
   return TERMINAL_STATUSES.includes(status);
 }
 
+/** True for a task that will not be completed, unless somebody opens it again. */
+export function isLost({ status }: { status: TaskStatus }): boolean {
+  return status === 'failed' || status === 'cancelled';
+}
+
 export const Policy = z.enum(['none', 'evidence', 'checked', 'approved']);
 export type Policy = z.infer<typeof Policy>;
 export const Executor = z.enum(['agent', 'command', 'external', 'human']);

@@ -1,15 +1,10 @@
 import type { Boards } from '@crewboard/board';
-import type { Task } from '@crewboard/contracts';
+import { isLost, type Task } from '@crewboard/contracts';
 import { tasksText } from './task-state.ts';
 
 /** Of the ends of the chains, those that are read, and dependencies of the task itself. */
 const ENDS_READ = 20;
 const DIRECT_READ = 20;
-
-/** A task that will not be completed, unless somebody opens it again. */
-export function isLost({ status }: Pick<Task, 'status'>): boolean {
-  return status === 'failed' || status === 'cancelled';
-}
 
 /** True for a task that is pending because of others. */
 export function isBehindOthers({ status, readiness, number }: Task): boolean {

@@ -1,6 +1,6 @@
 import { type Boards, type JobState, withoutAbsent } from '@crewboard/board';
-import { isEnded, isTerminal, type Task, type Why } from '@crewboard/contracts';
-import { isBehindOthers, isLost, notFollowed, rootsOf } from './roots.ts';
+import { isEnded, isLost, isTerminal, type Task, type Why } from '@crewboard/contracts';
+import { isBehindOthers, notFollowed, rootsOf } from './roots.ts';
 import { nameOf, taskState } from './task-state.ts';
 import { cancelledBecause } from './why-cancelled.ts';
 import type { IsServed } from './worker-registry.ts';

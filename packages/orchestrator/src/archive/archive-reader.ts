@@ -1,5 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
-import { type PageQuery, pageThrough, type TaskPage, withoutAbsent } from '@crewboard/board';
+import {
+  CLOCK_SLACK_MS,
+  EVENTS_AT_END,
+  type PageQuery,
+  pageThrough,
+  type TaskPage,
+  withoutAbsent,
+} from '@crewboard/board';
 import {
   ArchivedArtifact,
   ArchivedEvent,
@@ -16,9 +23,6 @@ import { parseLine } from './lines.ts';
 
 /** Numbers under a path that one page of artifacts looks at, as on a board. */
 const NUMBERS_LOOKED_AT = 5000;
-/** Events that are read where a task has ended, and how far their clock may be behind that of its record. */
-const EVENTS_AT_END = 2000;
-const CLOCK_SLACK_MS = 100;
 
 /** A task as lists show it. */
 function withoutLongTexts(task: Task): Task {

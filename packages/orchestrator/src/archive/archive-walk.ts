@@ -1,10 +1,8 @@
 import type { Above, ChainEnd } from '@crewboard/board';
-import { isTerminal, type Task } from '@crewboard/contracts';
+import { isLost, isTerminal, type Task } from '@crewboard/contracts';
 
 /** Tasks that one walk sees at most, as on a board. */
 const SEEN_MOST = 20_000;
-
-const isLost = ({ status }: Pick<Task, 'status'>) => status === 'failed' || status === 'cancelled';
 
 /** May something stand above it? A cancelled task may have been lost with what it depended on. */
 function hasAbove({ status, number, readiness, onDependencyLost }: Task): boolean {
