@@ -1,5 +1,5 @@
 import { newSecret } from '@crewboard/contracts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { openTestStore } from '../support/artifacts.ts';
 import { ANN, openBoardFixture } from '../support/board.ts';
 
@@ -209,24 +209,28 @@ describe('an artifact of an attempt', () => {
     expect(await rig.shown()).toEqual(['f1']);
   });
 
-  it('refuses more than a bounded number before a submit', async () => {
-    await using rig = await openRig();
-    const { hold, task } = await rig.claim(rig.a);
-    const commit = (i: number) =>
-      rig.boards.commitArtifact(hold, '', {
-        ref: `a_${String(i).padStart(20, '0')}`,
-        path: `f/${i}`,
-        bytes: 1,
-        sha256: '0'.repeat(64),
-        contentType: 'text/plain',
-        isKept: false,
-      });
-    for (let i = 0; i < 500; i++) await commit(i);
-    await expect(commit(500)).rejects.toMatchObject({ code: 'limit_exceeded' });
-    await commit(499);
-    await rig.boards.submit(hold, 's', task.version, RESULT);
-    expect((await rig.boards.task(rig.jobId, rig.a)).result?.artifacts).toHaveLength(500);
-  });
+  // Each of the 500 copies all before it on the embedded server.
+  it.runIf(inject('redisKind') === 'server')(
+    'refuses more than a bounded number before a submit',
+    async () => {
+      await using rig = await openRig();
+      const { hold, task } = await rig.claim(rig.a);
+      const commit = (i: number) =>
+        rig.boards.commitArtifact(hold, '', {
+          ref: `a_${String(i).padStart(20, '0')}`,
+          path: `f/${i}`,
+          bytes: 1,
+          sha256: '0'.repeat(64),
+          contentType: 'text/plain',
+          isKept: false,
+        });
+      for (let i = 0; i < 500; i++) await commit(i);
+      await expect(commit(500)).rejects.toMatchObject({ code: 'limit_exceeded' });
+      await commit(499);
+      await rig.boards.submit(hold, 's', task.version, RESULT);
+      expect((await rig.boards.task(rig.jobId, rig.a)).result?.artifacts).toHaveLength(500);
+    },
+  );
 });
 
 describe('a submission that is reviewed', () => {

@@ -1,10 +1,10 @@
 import { type Boards, openBoards } from '@crewboard/board';
 import { newSecret } from '@crewboard/contracts';
-import { expect, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
 import { openBoardFixture } from '../support/board.ts';
 import { openTestRedis } from '../support/redis.ts';
 
-const ROUNDS = 200;
+const ROUNDS = inject('redisKind') === 'embedded' ? 40 : 200;
 
 interface Claimant {
   id: string;
