@@ -1,6 +1,7 @@
 import { CrewboardError, JobId, shownLine } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
+import { redisNow } from './redis-clock.ts';
 
 const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
 /** As long as an unflipped board may live. */
@@ -23,7 +24,8 @@ export function jobIndex(io: BoardIo) {
   return {
     /** Lists a job as live: the sweeper looks after it from now on, flipped or not. */
     async addLive(jobId: string): Promise<void> {
-      await io.guard(() => io.redis.zadd(live, 'NX', String(Date.now()), jobId));
+      const now = await redisNow(io);
+      await io.guard(() => io.redis.zadd(live, 'NX', String(now), jobId));
     },
     /** Takes a job off the list; the caller looks again afterwards, for it may have come to life meanwhile. */
     async removeLive(jobId: string): Promise<void> {
@@ -36,7 +38,7 @@ export function jobIndex(io: BoardIo) {
     /** How long a job has been listed, in ms. */
     async liveSince(jobId: string): Promise<number> {
       const score = await io.guard(() => io.redis.zscore(live, jobId));
-      return score === null ? 0 : Date.now() - Number(score);
+      return score === null ? 0 : (await redisNow(io)) - Number(score);
     },
     /** All live jobs, the oldest first. */
     async liveJobs(): Promise<string[]> {

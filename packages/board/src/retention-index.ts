@@ -2,6 +2,7 @@ import { JobId, ProjectName } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { unlock } from './job-index.ts';
+import { redisNow } from './redis-clock.ts';
 
 /** As long as an Idempotency-Key is known: its repeat must not make a deleted job anew. */
 const DELETED_TTL_MS = 24 * 3_600_000;
@@ -32,12 +33,13 @@ export function retentionIndex(io: BoardIo) {
     async isEndedListed(jobId: string): Promise<boolean> {
       return (await io.guard(() => io.redis.zscore(ended, jobId))) !== null;
     },
-    /** Archived jobs that ended at least so long ago by Redis' clock, the oldest first. */
-    async endedFor(leastMs: number, limit: number): Promise<string[]> {
-      const [seconds = 0] = await io.guard(() => io.redis.time());
-      const until = (Number(seconds) + 1) * 1000 - leastMs;
-      return io.guard(() => io.redis.zrangebyscore(ended, '-inf', until, 'LIMIT', 0, limit));
+    /** Archived jobs that ended at least so long ago by Redis' clock, the oldest first, without the first `skip`. */
+    async endedFor(leastMs: number, skip: number, limit: number): Promise<string[]> {
+      const until = (await redisNow(io)) - leastMs;
+      return io.guard(() => io.redis.zrangebyscore(ended, '-inf', until, 'LIMIT', skip, limit));
     },
+    /** True when `at`, a time of Redis' clock in ms, is at least `leastMs` ago by it. */
+    isPast: async (at: number, leastMs: number): Promise<boolean> => (await redisNow(io)) - at >= leastMs,
 
     /** True for the one process that may write the job's archive now: only so that not all of them do the same work. */
     async lockArchive(jobId: string, token: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { CrewboardError, newSecret } from '@crewboard/contracts';
+import { isMissing } from '../missing.ts';
 import type { ArchiveStore } from './archive-store.ts';
 import { type JobSource, jobLines } from './job-lines.ts';
 
@@ -11,8 +12,6 @@ export interface ArchiveDependencies extends JobSource {
 
 /** Brings the archive of a job to what its board says now; false when another process is at it. */
 export type ArchiveJob = (jobId: string, signal: AbortSignal) => Promise<boolean>;
-
-export const isMissing = (error: unknown) => error instanceof CrewboardError && error.code === 'not_found';
 
 /** The stamp of a whole archive; undefined for one that is damaged or missing. */
 export async function wholeStamp(archives: ArchiveStore, jobId: string): Promise<string | undefined> {

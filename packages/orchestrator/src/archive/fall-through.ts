@@ -1,7 +1,7 @@
 import type { Boards, JobState } from '@crewboard/board';
 import { parseJournal, type ReadStoredJournal, storedEntries } from '@crewboard/board';
 import { type ArchivedJob, CrewboardError } from '@crewboard/contracts';
-import { isMissing } from './archive-job.ts';
+import { isMissing } from '../missing.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import type { ArchiveStore } from './archive-store.ts';
 import { walkUpArchive } from './archive-walk.ts';

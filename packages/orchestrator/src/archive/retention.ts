@@ -1,12 +1,16 @@
 import type { Boards } from '@crewboard/board';
 import { pause } from '../lease.ts';
 import type { Log } from '../log.ts';
-import { type ArchiveJob, isMissing, wholeStamp } from './archive-job.ts';
+import { isMissing } from '../missing.ts';
+import { type ArchiveJob, wholeStamp } from './archive-job.ts';
 import type { ArchiveStore } from './archive-store.ts';
 import type { DeleteJob } from './delete-job.ts';
 
-/** Jobs that one round removes; the next round goes on. */
+/** Jobs that one look finds and that one round removes; the next round goes on. */
+const FOUND_AT_ONCE = 100;
 const REMOVED_MOST = 100;
+/** Those that can't be removed, such as over a file that can't be written, stand before others, but not for ever. */
+const STUCK_MOST = 1000;
 /** Rounds come as often as the retention asks for, within these bounds. */
 const ROUND_LEAST_MS = 500;
 const ROUND_MOST_MS = 60_000;
@@ -51,17 +55,32 @@ export function createRetention(dependencies: RetentionDependencies) {
     return true;
   }
 
-  /** Does something to one job; when it fails, the others have theirs done all the same, and it its own next time. */
-  async function forOne(jobId: string, signal: AbortSignal, what: string, work: () => Promise<unknown>) {
+  /**
+   * Does something to one job, and answers what that answers; when it fails, the others have theirs done all the same,
+   * and it its own next time.
+   */
+  async function forOne<T>(jobId: string, signal: AbortSignal, what: string, work: () => Promise<T>) {
     signal.throwIfAborted();
-    await work().catch((error: unknown) => {
+    return work().catch((error: unknown) => {
       if (!signal.aborted) log.warn({ jobId, err: error }, `${what}; the next round tries again`);
+      return undefined;
     });
   }
 
   async function removeDue(signal: AbortSignal): Promise<void> {
-    for (const jobId of await index.endedFor(retentionMs, REMOVED_MOST))
-      await forOne(jobId, signal, 'an ended job stays in Redis', () => removeJob(jobId, signal));
+    let removed = 0;
+    let stuck = 0;
+    while (removed < REMOVED_MOST && stuck < STUCK_MOST) {
+      const due = await index.endedFor(retentionMs, stuck, FOUND_AT_ONCE);
+      for (const jobId of due) {
+        const done = await forOne(jobId, signal, 'an ended job stays in Redis', () =>
+          removeJob(jobId, signal),
+        );
+        if (done === true) removed++;
+        else stuck++;
+      }
+      if (due.length < FOUND_AT_ONCE) return;
+    }
   }
 
   async function goOnDeleting(signal: AbortSignal): Promise<void> {
@@ -76,7 +95,7 @@ export function createRetention(dependencies: RetentionDependencies) {
       if (isMissing(error)) return undefined;
       throw error;
     });
-    return found !== undefined && Date.now() - found.endedAt >= ENDED_LEAST_MS;
+    return found !== undefined && (await index.isPast(found.endedAt, ENDED_LEAST_MS));
   }
 
   async function mend(signal: AbortSignal): Promise<void> {

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { Boards, ReadStoredJournal } from '@crewboard/board';
 import type { StoredJournal } from '@crewboard/contracts';
 import type { ArtifactStore } from '@crewboard/tools';
+import { isMissing } from '../missing.ts';
 
 /** Reads journals that have left Redis for `artifacts`. */
 export function readStoredFrom(artifacts: ArtifactStore): ReadStoredJournal {
@@ -9,7 +10,7 @@ export function readStoredFrom(artifacts: ArtifactStore): ReadStoredJournal {
 }
 
 interface JournalPlaces {
-  boards: Pick<Boards, 'journalParts' | 'leaveJournal'>;
+  boards: Pick<Boards, 'journalParts' | 'leaveJournal' | 'index'>;
   artifacts: ArtifactStore;
 }
 
@@ -23,7 +24,8 @@ export type MoveJournal = (
 /**
  * Makes the one way of a journal out of Redis: the whole of it is put into the store, then the board's record says so
  * and the list in Redis goes, in one step that is refused when the task goes on or the journal has changed. A crash
- * between the two leaves a content that nobody wants, for the sweep of artifacts. Repeated it changes nothing.
+ * between the two leaves a content that nobody wants, for the sweep of artifacts. Repeated it changes nothing. A job
+ * that is deleted beside it leaves nothing either: whichever of the two is later removes the content.
  */
 export function createJournalMover({ boards, artifacts }: JournalPlaces): MoveJournal {
   const readStored = readStoredFrom(artifacts);
@@ -35,7 +37,11 @@ export function createJournalMover({ boards, artifacts }: JournalPlaces): MoveJo
     const whole = Buffer.from(before + entries.map((entry) => `${entry}\n`).join(''));
     const content = await artifacts.put(jobId, whole, signal);
     const record = { v: 1, ...content, entries: (stored?.entries ?? 0) + entries.length } as const;
-    if (!(await boards.leaveJournal(jobId, taskId, parts, record))) return undefined;
+    const hasLeft = await boards.leaveJournal(jobId, taskId, parts, record).catch(async (error: unknown) => {
+      if (isMissing(error) && (await boards.index.wasDeleted(jobId))) await artifacts.removeJob(jobId);
+      throw error;
+    });
+    if (!hasLeft) return undefined;
     // A sweep between the two could not know that a record was about to come.
     if (!(await artifacts.has(jobId, content))) await artifacts.put(jobId, whole, signal);
     return record;
