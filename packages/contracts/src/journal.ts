@@ -41,6 +41,8 @@ export const JournalEntry = z.discriminatedUnion('kind', [
     toolUseId: z.string(),
     content: z.string(),
     isError: z.boolean(),
+    /** An error that brings what is new (see `ToolAnswer`). */
+    isNews: z.literal(true).optional(),
   }),
   z.strictObject({ ...base, kind: z.literal('note'), name: z.string(), data: JsonValue }),
 ]);
