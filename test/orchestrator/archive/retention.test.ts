@@ -1,4 +1,5 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { newJobId } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
 import { drainOutbox } from '../../board/random-history.ts';
 import { ANN } from '../../support/board.ts';
@@ -202,6 +203,26 @@ describe('the way out of Redis', () => {
     await rig.retentionOf(0).round(NEVER);
     expect(await boards.isInRedis(stuck.jobId)).toBe(true);
     expect(await boards.isInRedis(free.jobId)).toBe(false);
+  });
+
+  it('is not closed by many that can not be removed, and forgets those of which nothing is left', async () => {
+    await using rig = await openRetentionRig();
+    const { boards, store } = rig.board;
+    const { jobId } = await endedJob(rig);
+    await rig.archiveJob(jobId, NEVER);
+    const listed = boards.keys.global('ended');
+    const gone = Array.from({ length: 120 }, () => newJobId());
+    for (const id of gone) await store.redis.zadd(listed, 1, id);
+    const { removeEnded } = boards.index;
+    boards.index.removeEnded = (id) => (id === jobId ? removeEnded(id) : Promise.reject(new Error('no')));
+    await rig.retentionOf(0).round(NEVER);
+    expect(await boards.isInRedis(jobId)).toBe(false);
+    expect(await store.redis.zcard(listed)).toBe(gone.length);
+    boards.index.removeEnded = removeEnded;
+    // A round removes 100.
+    await rig.retentionOf(0).round(NEVER);
+    await rig.retentionOf(0).round(NEVER);
+    expect(await store.redis.zcard(listed)).toBe(0);
   });
 
   it('is found for ended jobs that nobody archived', async () => {
