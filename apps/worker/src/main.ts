@@ -2,6 +2,7 @@ import type { DoctorReport } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
 import {
   awaitRedis,
+  checkFolders,
   providersOf,
   REDIS_OPTIONS,
   readPriceFile,
@@ -16,7 +17,8 @@ import { startWorker } from './worker.ts';
 
 /**
  * Runs a worker by the process environment: opens its connections, takes tasks until `stop`. Throws
- * `invalid_argument` when REDIS_URL is missing, or both a model and commands, `unavailable` when Redis does not answer.
+ * `invalid_argument` when REDIS_URL is missing, or both a model and commands, `unavailable` when Redis does not answer,
+ * and either for a data folder that takes no writes.
  */
 export async function runWorker(): Promise<{ stop(): Promise<void> }> {
   const config = readConfig();
@@ -35,6 +37,7 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
     );
   }
   const log = pino({ level: config.CREWBOARD_LOG_LEVEL, name: 'worker' }, pino.destination(2));
+  await checkFolders(settings, log);
   const connect = () => {
     const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
     redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));

@@ -21,6 +21,7 @@ import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { createdByKey } from './created.ts';
+import type { DataFolderWatch } from './data-folder.ts';
 import { deletionService } from './deletion-service.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -55,13 +56,15 @@ export interface ServiceDependencies {
   /** Knows of connections that do not answer; absent: nobody watches them. */
   watch?: Pick<ConnectionWatch, 'trouble'>;
   deleteJob: DeleteJob;
+  /** Knows whether the data folder takes writes; absent: nobody looks. */
+  dataFolder?: DataFolderWatch;
 }
 
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
 
 /** Everything about jobs as a whole. */
 function jobCalls(
-  { boards, redis, settings, checkRules, watch }: CheckedDependencies,
+  { boards, redis, settings, checkRules, watch, dataFolder }: CheckedDependencies,
   { view, views }: JobViews,
 ) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
@@ -115,10 +118,11 @@ function jobCalls(
     },
 
     async ready(): Promise<Ready> {
-      const reason = watch?.trouble() ?? (await redisTrouble(redis, boards.keys.global('ready')));
+      const lost = watch?.trouble() ?? (await redisTrouble(redis, boards.keys.global('ready')));
+      const reason = lost ?? (await dataFolder?.trouble());
       return withoutAbsent({
         ready: reason === undefined,
-        redis: reason === undefined ? 'ok' : 'down',
+        redis: lost === undefined ? 'ok' : 'down',
         reason,
         model: defaultProvider(settings) ?? 'none',
       });
