@@ -1,4 +1,3 @@
-import type { DoctorReport } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
 import {
   awaitRedis,
@@ -12,7 +11,7 @@ import {
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { readConfig } from './config.ts';
-import { type DoctorRun, examineBoards } from './doctor.ts';
+import { type DoctorRun, examineBoards, type JobReport } from './doctor.ts';
 import { startWorker } from './worker.ts';
 
 /**
@@ -68,7 +67,7 @@ const CONNECT_WITHIN_MS = 5000;
  * Looks over the boards of the Redis at `redisUrl` on a connection of its own; see {@link examineBoards}.
  * Throws `unavailable` when that Redis can't be reached.
  */
-export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGenerator<DoctorReport> {
+export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGenerator<JobReport> {
   const redis = new Redis(run.redisUrl, {
     lazyConnect: true,
     connectTimeout: CONNECT_WITHIN_MS,
