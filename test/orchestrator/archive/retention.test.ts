@@ -221,6 +221,7 @@ describe('the way out of Redis', () => {
     expect(await boards.isInRedis(jobId)).toBe(false);
     expect(await store.redis.zcard(listed)).toBe(gone.length);
     boards.index.removeEnded = removeEnded;
+    // A round removes 100.
     await rig.retentionOf(0).round(NEVER);
     await rig.retentionOf(0).round(NEVER);
     expect(await store.redis.zcard(listed)).toBe(0);
