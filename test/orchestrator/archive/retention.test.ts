@@ -1,6 +1,8 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { newJobId } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
+import { AS_ADMIN } from '../../api/open-app.ts';
+import { openRealApp } from '../../api/open-real-app.ts';
 import { drainOutbox } from '../../board/random-history.ts';
 import { ANN } from '../../support/board.ts';
 import { endedJob } from '../../support/ended-job.ts';
@@ -295,4 +297,24 @@ describe('a damaged archive', () => {
       ),
     });
   });
+
+  it.each(damages.filter(([name]) => name !== 'with another letter'))(
+    '%s is seen by a read of the job alone, and keeps nobody from deleting that',
+    async (_, damage) => {
+      await using app = await openRealApp();
+      const { rig, board } = app;
+      const { jobId } = await endedJob(rig);
+      await board.boards.index.list(jobId, 'default', 1);
+      await rig.retentionOf(0).removeJob(jobId, NEVER);
+      await damage(rig.archivePath(jobId));
+      for (const path of [`/${jobId}`, `/${jobId}/result`, ''])
+        expect((await app.send('GET', path)).body).toMatchObject({
+          code: 'unavailable',
+          detail: expect.stringContaining(jobId),
+        });
+      const deleted = await app.raw(`/v1/jobs/${jobId}`, { method: 'DELETE', headers: AS_ADMIN });
+      expect(deleted.status).toBe(204);
+      expect((await app.send('GET', '')).body).toEqual({ jobs: [] });
+    },
+  );
 });
