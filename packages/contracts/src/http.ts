@@ -16,7 +16,12 @@ const cursor = z.string().max(100).optional();
 export const SubmitAnswer = z.strictObject({ id: JobId, status: JobStatus, links: JobLinks });
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>;
 
-export const JobList = z.strictObject({ jobs: z.array(Job), nextCursor: z.string().optional() });
+export const JobList = z.strictObject({
+  jobs: z.array(Job),
+  /** Jobs of this page that can't be read at present, and why, such as one whose archive is missing. */
+  unreadable: z.array(z.strictObject({ id: JobId, reason: z.string() })).optional(),
+  nextCursor: z.string().optional(),
+});
 export type JobList = z.infer<typeof JobList>;
 export const JobListQuery = z.strictObject({ cursor, limit });
 

@@ -30,8 +30,8 @@ import { holderService } from './holder-service.ts';
 import { jobService } from './job-service.ts';
 import { spendOf } from './job-view.ts';
 import { type JobViews, jobViews } from './job-views.ts';
+import { createListJobs } from './list-jobs.ts';
 import { createLoopGuard } from './loop-guard.ts';
-import { isMissing } from './missing.ts';
 import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
@@ -76,23 +76,7 @@ function jobCalls(
       return view(await visibleJob(boards, scope, jobId));
     },
 
-    async listJobs(
-      scope: Scope,
-      { cursor, limit = PAGE_DEFAULT }: { cursor?: string | undefined; limit?: number | undefined },
-    ) {
-      const ids = await boards.index.listed(scope.project, limit + 1, cursor);
-      const states = await Promise.all(
-        ids.slice(0, limit).map((id) =>
-          boards.job(id).catch((error: unknown) => {
-            // Deleted since. One that can't be read is no reason to show a list as if that were not in it.
-            if (isMissing(error)) return undefined;
-            throw error;
-          }),
-        ),
-      );
-      const jobs = await views(states.filter((state) => state !== undefined));
-      return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
-    },
+    listJobs: createListJobs({ boards, views }),
 
     async cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job> {
       await visibleJob(boards, scope, jobId);

@@ -48,13 +48,23 @@ describe('an archived job that has lost', () => {
     const paths = ['', '/tasks', `/tasks/${ids.done}`, '/events', '/result', '/results.jsonl', '/artifacts'];
     const answers = await Promise.all(paths.map((path) => app.send('GET', `/${jobId}${path}`)));
     answers.push(await app.send('POST', `/${jobId}/pause`, {}));
-    // A list that leaves it out would say that it is gone.
-    answers.push(await app.send('GET', ''));
     for (const { status, body } of answers) {
       expect(status).toBe(503);
       expect(body).toMatchObject({ code: 'unavailable', detail: expect.stringContaining(jobId) });
       expect(body.detail).not.toContain(app.rig.folder);
     }
+    await tidyUp(app);
+  });
+
+  it.each(Object.keys(LOSSES))('%s is named beside the others in the list of jobs', async (loss) => {
+    await using app = await openRealApp();
+    const { jobId } = await awayJob(app);
+    const other = await app.board.job([{ title: 'Open' }]);
+    await app.board.boards.index.list(other.jobId, 'default', 2);
+    await LOSSES[loss]?.(app, jobId);
+    const { jobs, unreadable } = await clientOf(app).jobs.list();
+    expect(jobs.map(({ id }) => id)).toEqual([other.jobId]);
+    expect(unreadable).toEqual([{ id: jobId, reason: expect.stringContaining(`archive of ${jobId}`) }]);
     await tidyUp(app);
   });
 

@@ -11,6 +11,9 @@ interface LsOptions extends ServerFlags {
 async function ls(options: LsOptions, { terminal, config }: Context): Promise<void> {
   const list = await withServer(config(), options, (client) => client.jobs.list());
   if (options.json) return terminal.data(`${safeJson(list)}\n`);
+  for (const { id, reason } of list.unreadable ?? [])
+    terminal.message(`${id} can't be read: ${safeLine(reason, 300)}`);
+  if (list.jobs.length === 0 && list.unreadable !== undefined) return;
   if (list.jobs.length === 0) return terminal.message('No jobs yet: crewboard run FILE submits one');
   const rows = list.jobs.map((job) => [
     job.id,
