@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { newJobId } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { passwordIn } from '../../apps/cli/src/local/redis-state.ts';
 import { runCli } from '../../apps/cli/src/program.ts';
@@ -82,6 +83,30 @@ test('prints a line of JSON a board, or one board alone', async () => {
   const absent = await run(variables, 'job_zzzzzzzzzzzz');
   expect(absent.code).not.toBe(0);
   expect(absent.messages.join()).toContain('no such job');
+});
+
+test('says of a job that is archived that it has no board, of one that was deleted that there is none', async () => {
+  await using board = await openBoardFixture();
+  const jobId = newJobId();
+  const { index } = board.boards;
+  await index.list(jobId, 'default', 1);
+  const variables = variablesOf(board);
+  expect(await run(variables, jobId)).toEqual({
+    code: 0,
+    out: `${jobId} archived: no board in Redis to look over\n`,
+    messages: ['There are no boards in Redis to look over.'],
+  });
+  expect(JSON.parse((await run(variables, jobId, '--json')).out)).toEqual({
+    jobId,
+    archived: true,
+    tasks: 0,
+    findings: [],
+    more: 0,
+    remaining: 0,
+  });
+  expect(await run(variables)).toMatchObject({ code: 0, out: '' });
+  await index.beginDeleting(jobId, 'default');
+  expect((await run(variables, jobId)).messages.join()).toContain('no such job');
 });
 
 test('takes a job without a board from the sweeper, but not one whose submit has just begun', async () => {

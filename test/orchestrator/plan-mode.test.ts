@@ -6,7 +6,6 @@ import {
   lastResults,
   type MessagesRequest,
   reply,
-  text,
   toolUse,
 } from '../support/scripted-messages-api.ts';
 import { type AgentScript, type LeadStack, openLeadStack, timesIn } from './support.ts';
@@ -203,12 +202,20 @@ describe('a plan that waits', () => {
 
   it('is left to people when the lead fails before it was made, if there are tasks', async () => {
     await using stack = await openLeadStack({
-      lead: () => reply([text('no')], { stopReason: 'refusal' }),
+      lead: () => reply([], { stopReason: 'refusal' }),
       subAgent: submit,
     });
     const jobId = await stack.submit({ goal: 'Do it', tasks: [{ title: 'Given' }], plan: PLAN });
-    await plannedBy(stack, jobId);
-    await stack.local.client.jobs.approvePlan(jobId);
+    const { job } = await plannedBy(stack, jobId);
+    const said =
+      /the plan waits for approval; the lead failed before it made one \(refused\): the model refused to go on\. Approve to run/;
+    expect(job.statusReason).toMatch(/^people: /);
+    expect(job.statusReason).toMatch(said);
+    const { jobs, tasks } = stack.local.client;
+    expect((await jobs.list()).jobs[0]?.statusReason).toBe(job.statusReason);
+    const [given] = (await tasks.list(jobId)).tasks;
+    expect((await tasks.why(jobId, given?.id ?? '')).text).toMatch(said);
+    await jobs.approvePlan(jobId);
     expect(await stack.until(jobId, 'partial')).toMatchObject({ statusReason: 'lead: refused' });
   });
 });

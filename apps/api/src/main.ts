@@ -2,6 +2,7 @@ import { CrewboardError, type Environment } from '@crewboard/contracts';
 import {
   allQueues,
   awaitRedis,
+  checkFolders,
   composeCore,
   createEventHub,
   createService,
@@ -11,6 +12,7 @@ import {
   resolveCommandsMode,
   settingsFrom,
   watchConnections,
+  watchDataFolder,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
@@ -21,8 +23,8 @@ import { type ApiParts, startApi } from './start-api.ts';
 const COMMAND_TIMEOUT_MS = 5000;
 
 /**
- * Opens the API's connections and builds what it serves. Throws `invalid_argument` without REDIS_URL and
- * `unavailable` when Redis does not answer.
+ * Opens the API's connections and builds what it serves. Throws `invalid_argument` without REDIS_URL, `unavailable`
+ * when Redis does not answer, and either for a data folder that takes no writes.
  */
 export async function composeApi(config: Environment, log: FastifyBaseLogger): Promise<ApiParts> {
   const { REDIS_URL: url } = config;
@@ -34,6 +36,8 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   }
   // The API runs none itself, so what was asked for is the workers' to keep.
   const commands = config.CREWBOARD_COMMANDS ?? (await resolveCommandsMode(undefined));
+  const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
+  await checkFolders(settings, log);
   const connect = (options: object) => {
     const redis = new Redis(url, { ...REDIS_OPTIONS, ...options });
     redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
@@ -51,7 +55,6 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   });
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
-  const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   const core = composeCore({ redis, queueConnection, settings, log });
   const { boards, artifacts, deleteJob } = core;
   const hub = createEventHub(reader, boards, log);
@@ -60,7 +63,16 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   watch.add('queues', queueConnection);
   watch.add('events', reader, EVENTS_BLOCK_MS);
   return {
-    service: createService({ boards, redis, hub, settings, artifacts, deleteJob, watch }),
+    service: createService({
+      boards,
+      redis,
+      hub,
+      settings,
+      artifacts,
+      deleteJob,
+      watch,
+      dataFolder: watchDataFolder(settings.dataDir),
+    }),
     queues: allQueues(core.queues),
     async close() {
       watch.close();

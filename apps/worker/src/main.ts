@@ -1,7 +1,7 @@
-import type { DoctorReport } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
 import {
   awaitRedis,
+  checkFolders,
   providersOf,
   REDIS_OPTIONS,
   readPriceFile,
@@ -11,12 +11,13 @@ import {
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { readConfig } from './config.ts';
-import { type DoctorRun, examineBoards } from './doctor.ts';
+import { type DoctorRun, examineBoards, type JobReport } from './doctor.ts';
 import { startWorker } from './worker.ts';
 
 /**
  * Runs a worker by the process environment: opens its connections, takes tasks until `stop`. Throws
- * `invalid_argument` when REDIS_URL is missing, or both a model and commands, `unavailable` when Redis does not answer.
+ * `invalid_argument` when REDIS_URL is missing, or both a model and commands, `unavailable` when Redis does not answer,
+ * and either for a data folder that takes no writes.
  */
 export async function runWorker(): Promise<{ stop(): Promise<void> }> {
   const config = readConfig();
@@ -35,6 +36,7 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
     );
   }
   const log = pino({ level: config.CREWBOARD_LOG_LEVEL, name: 'worker' }, pino.destination(2));
+  await checkFolders(settings, log);
   const connect = () => {
     const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
     redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
@@ -65,7 +67,7 @@ const CONNECT_WITHIN_MS = 5000;
  * Looks over the boards of the Redis at `redisUrl` on a connection of its own; see {@link examineBoards}.
  * Throws `unavailable` when that Redis can't be reached.
  */
-export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGenerator<DoctorReport> {
+export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGenerator<JobReport> {
   const redis = new Redis(run.redisUrl, {
     lazyConnect: true,
     connectTimeout: CONNECT_WITHIN_MS,

@@ -54,6 +54,10 @@ export function jobIndex(io: BoardIo) {
       await io.guard(() => io.redis.zrem(jobsOf(project), jobId));
       await io.guard(() => io.redis.zrem(jobsOf('*'), jobId));
     },
+    /** True when the job is listed below its `project`; below `*`, all are. */
+    async isListed(project: string, jobId: string): Promise<boolean> {
+      return (await io.guard(() => io.redis.zscore(jobsOf(project), jobId))) !== null;
+    },
     /**
      * Job IDs of a project (`*`: of all), the newest first, after the job `cursor` (exclusive), at most `limit`.
      * Jobs of one millisecond stand in the order of their IDs, so a page never skips one. Throws `invalid_argument`

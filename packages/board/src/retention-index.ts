@@ -11,7 +11,8 @@ const ARCHIVING_MS = 300_000;
 /** Deletions that one look finds. */
 const DELETING_COUNT = 100;
 
-const Deleting = z.object({ v: z.literal(1), project: ProjectName });
+/** `*`: a job of which nothing is left that tells its project. */
+const Deleting = z.object({ v: z.literal(1), project: z.union([ProjectName, z.literal('*')]) });
 
 /** What stands outside boards about jobs that have ended: which may leave Redis, and which are being deleted. */
 export function retentionIndex(io: BoardIo) {
@@ -51,11 +52,11 @@ export function retentionIndex(io: BoardIo) {
       await unlock(io, archiving(jobId), token);
     },
 
-    /** Notes that a job is to be deleted, before anything of it goes. */
+    /** Notes that a job is to be deleted, before anything of it goes; `project` may be `*` when it is not known. */
     async beginDeleting(jobId: string, project: string): Promise<void> {
       await io.guard(() => io.redis.hset(deleting, jobId, JSON.stringify({ v: 1, project })));
     },
-    /** The project of a job that is being deleted. */
+    /** The project of a job that is being deleted, `*` when it was not known. */
     async deletingProject(jobId: string): Promise<string | undefined> {
       const stored = await io.guard(() => io.redis.hget(deleting, jobId));
       return stored === null ? undefined : Deleting.parse(JSON.parse(stored)).project;
@@ -79,8 +80,9 @@ export function retentionIndex(io: BoardIo) {
     },
     /** True for a day after a job was deleted, and while it is. */
     async wasDeleted(jobId: string): Promise<boolean> {
-      const stored = await io.guard(() => io.redis.get(deleted(jobId)));
-      return stored !== null || (await io.guard(() => io.redis.hexists(deleting, jobId))) === 1;
+      // In this order: the second note is made before the first one goes.
+      if ((await io.guard(() => io.redis.hexists(deleting, jobId))) === 1) return true;
+      return (await io.guard(() => io.redis.exists(deleted(jobId)))) === 1;
     },
   };
 }

@@ -21,6 +21,7 @@ import { type CheckRules, createCheckRules } from './checks/check-rules.ts';
 import { claimService } from './claim-service.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { createdByKey } from './created.ts';
+import type { DataFolderWatch } from './data-folder.ts';
 import { deletionService } from './deletion-service.ts';
 import type { EventHub } from './event-hub.ts';
 import { findTask } from './find-task.ts';
@@ -30,6 +31,7 @@ import { jobService } from './job-service.ts';
 import { spendOf } from './job-view.ts';
 import { type JobViews, jobViews } from './job-views.ts';
 import { createLoopGuard } from './loop-guard.ts';
+import { isMissing } from './missing.ts';
 import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
@@ -54,13 +56,15 @@ export interface ServiceDependencies {
   /** Knows of connections that do not answer; absent: nobody watches them. */
   watch?: Pick<ConnectionWatch, 'trouble'>;
   deleteJob: DeleteJob;
+  /** Knows whether the data folder takes writes; absent: nobody looks. */
+  dataFolder?: DataFolderWatch;
 }
 
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
 
 /** Everything about jobs as a whole. */
 function jobCalls(
-  { boards, redis, settings, checkRules, watch }: CheckedDependencies,
+  { boards, redis, settings, checkRules, watch, dataFolder }: CheckedDependencies,
   { view, views }: JobViews,
 ) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
@@ -78,7 +82,13 @@ function jobCalls(
     ) {
       const ids = await boards.index.listed(scope.project, limit + 1, cursor);
       const states = await Promise.all(
-        ids.slice(0, limit).map((id) => boards.job(id).catch(() => undefined)),
+        ids.slice(0, limit).map((id) =>
+          boards.job(id).catch((error: unknown) => {
+            // Deleted since. One that can't be read is no reason to show a list as if that were not in it.
+            if (isMissing(error)) return undefined;
+            throw error;
+          }),
+        ),
       );
       const jobs = await views(states.filter((state) => state !== undefined));
       return withoutAbsent({ jobs, nextCursor: ids.length > limit ? ids[limit - 1] : undefined });
@@ -108,10 +118,11 @@ function jobCalls(
     },
 
     async ready(): Promise<Ready> {
-      const reason = watch?.trouble() ?? (await redisTrouble(redis, boards.keys.global('ready')));
+      const lost = watch?.trouble() ?? (await redisTrouble(redis, boards.keys.global('ready')));
+      const reason = lost ?? (await dataFolder?.trouble());
       return withoutAbsent({
         ready: reason === undefined,
-        redis: reason === undefined ? 'ok' : 'down',
+        redis: lost === undefined ? 'ok' : 'down',
         reason,
         model: defaultProvider(settings) ?? 'none',
       });

@@ -17,15 +17,26 @@ function notEnded(status: JobStatus): CrewboardError {
   );
 }
 
+const isUnavailable = (error: unknown): boolean =>
+  error instanceof CrewboardError && error.code === 'unavailable';
+
 /** How people delete jobs; see DeletionCalls. */
 export function deletionService({ boards, deleteJob }: DeletionDependencies): DeletionCalls {
-  /** The project of a job that is there, or whose deletion was cut short. */
+  /**
+   * The project of a job that is there, or whose deletion was cut short. Of one whose archive is missing or damaged it is
+   * the caller's, which may be `*`: what lists by project then keep of it is passed over.
+   */
   async function projectOf(scope: Scope, jobId: string): Promise<string> {
     const begun = await boards.index.deletingProject(jobId);
     if (begun !== undefined && (scope.project === '*' || scope.project === begun)) return begun;
-    const { spec, status } = await visibleJob(boards, scope, jobId);
-    if (!isEnded(status)) throw notEnded(status);
-    return spec.project;
+    const state = await visibleJob(boards, scope, jobId).catch(async (error: unknown) => {
+      if (!isUnavailable(error) || (await boards.isInRedis(jobId))) throw error;
+      return undefined;
+    });
+    // Only what has ended leaves Redis, so one that can't be read there or anywhere has.
+    if (state === undefined) return scope.project;
+    if (!isEnded(state.status)) throw notEnded(state.status);
+    return state.spec.project;
   }
 
   return {

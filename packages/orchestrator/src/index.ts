@@ -10,8 +10,10 @@ export {
 } from './artifacts/sweep-artifacts.ts';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
+export { checkFolders } from './check-folders.ts';
 export { type Core, composeCore } from './core.ts';
 export { createService, type ServiceDependencies } from './create-service.ts';
+export { watchDataFolder } from './data-folder.ts';
 export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, EVENTS_BLOCK_MS, type EventHub } from './event-hub.ts';

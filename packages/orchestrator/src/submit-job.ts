@@ -17,6 +17,7 @@ import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
+import { listJob } from './list-job.ts';
 import { modelsOf, modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
@@ -157,7 +158,7 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     await boards.flip(spec.id, by, token);
     // Again, in case a sweep took the job for gone before its board was there.
     await boards.index.addLive(spec.id);
-    await boards.index.list(spec.id, spec.project, createdAt);
+    await listJob(boards, spec.id, spec.project, createdAt);
     return answerFor(spec.id, body);
   }
 

@@ -3,6 +3,7 @@ import { CrewboardError } from '@crewboard/contracts';
 import type { Drainer } from './drain.ts';
 import type { FactsOf } from './job-facts.ts';
 import { pause } from './lease.ts';
+import { listJob } from './list-job.ts';
 import type { Log } from './log.ts';
 import { type Delivery, type Queues, queueJobId } from './queues.ts';
 import type { Settings } from './settings.ts';
@@ -69,7 +70,7 @@ export function createSweeper(dependencies: SweepDependencies) {
   async function ensureListed(jobId: string): Promise<void> {
     if (listed.has(jobId)) return;
     const { spec, createdAt } = await boards.job(jobId);
-    await boards.index.list(jobId, spec.project, createdAt);
+    await listJob(boards, jobId, spec.project, createdAt);
     if (listed.size > 10_000) listed.clear();
     listed.add(jobId);
   }

@@ -1,5 +1,6 @@
 import type { Boards, JobState } from '@crewboard/board';
 import { isoTime, shownLine, type Task } from '@crewboard/contracts';
+import { planWait } from './plan-wait.ts';
 import type { IsServed } from './worker-registry.ts';
 
 /** Of one text of others inside the line, in columns. */
@@ -89,7 +90,7 @@ export function taskState(boards: Boards, isServed: IsServed) {
         if (readiness.cause === 'proposal')
           return 'is a proposal: the lead or a person must approve or reject it';
         return readiness.cause === 'approval'
-          ? 'is held: the plan waits for approval'
+          ? `is held: ${await planWait(boards, state)}`
           : 'is held: the budget is used up';
       case 'scheduled':
         return scheduled(state.spec.id, task, readiness.at);

@@ -2,6 +2,10 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { CrewboardError, shownLine } from '@crewboard/contracts';
 import { isDeniedName } from '@crewboard/tools';
+import { within } from './within.ts';
+
+/** A root over a network that is away holds up no start for longer. */
+const ROOT_WITHIN_MS = 2000;
 
 function isInside(root: string, path: string): boolean {
   const way = relative(root, path);
@@ -29,6 +33,21 @@ function mustBeOpen(path: string, real: string, realRoots: readonly string[]): v
   );
 }
 
+/** The roots that do not exist, or do not answer, at present; they may be mounted later. */
+export async function missingRoots(roots: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(roots.map((root) => within(resolved(root), ROOT_WITHIN_MS)));
+  return roots.filter((_, i) => found[i] === undefined || found[i] === 'late');
+}
+
+/** The roots as a refusal names them. */
+async function rootsInWords(roots: readonly string[], realRoots: readonly string[]): Promise<string> {
+  const missing = await missingRoots(roots);
+  const shown = (paths: readonly string[]) => shownLine(paths.join(', '), 1000);
+  if (missing.length === 0) return shown(realRoots);
+  const gone = `${missing.length === roots.length ? 'none of them exists' : 'missing'}: ${shown(missing)}`;
+  return realRoots.length === 0 ? gone : `${shown(realRoots)}; ${gone}`;
+}
+
 /**
  * Checks a job's workspace and returns its real path: an existing folder inside one of `roots`, and not inside the
  * data folder. Throws `forbidden` outside the roots, `invalid_argument` for a missing one, a file, or a folder that is
@@ -49,22 +68,28 @@ export async function checkWorkspace(
     );
   }
   const realRoots = (await Promise.all(roots.map(resolved))).filter((root) => root !== undefined);
-  const outside = () =>
+  const outside = async () =>
     new CrewboardError(
       'forbidden',
-      `the workspace ${shownLine(path, 300)} is outside the allowed roots (${realRoots.join(', ')}). Nothing was changed. To allow it, set CREWBOARD_WORKSPACES for the server and restart that.`,
+      `the workspace ${shownLine(path, 300)} is outside the allowed roots (${await rootsInWords(roots, realRoots)}). Nothing was changed. To allow it, set CREWBOARD_WORKSPACES for the server and restart that.`,
     );
   const real = await resolved(path);
   if (real === undefined) {
     // Whether a path outside exists is nobody's business.
-    if (![...roots, ...realRoots].some((root) => isInside(root, path))) throw outside();
-    throw new CrewboardError('invalid_argument', `the workspace ${shownLine(path, 300)} does not exist`, {
-      path: 'workspace.path',
-    });
+    if (![...roots, ...realRoots].some((root) => isInside(root, path))) throw await outside();
+    const gone = (await missingRoots(roots)).find((root) => isInside(root, path));
+    const why = gone === undefined ? '' : `, for the allowed root ${shownLine(gone, 300)} does not exist`;
+    throw new CrewboardError(
+      'invalid_argument',
+      `the workspace ${shownLine(path, 300)} does not exist${why}`,
+      {
+        path: 'workspace.path',
+      },
+    );
   }
-  if (!realRoots.some((root) => isInside(root, real))) throw outside();
+  if (!realRoots.some((root) => isInside(root, real))) throw await outside();
   const realData = await resolved(dataDir);
-  if (realData !== undefined && isInside(realData, real)) throw outside();
+  if (realData !== undefined && isInside(realData, real)) throw await outside();
   mustBeOpen(path, real, realRoots);
   if (!(await stat(real)).isDirectory()) {
     throw new CrewboardError('invalid_argument', `the workspace ${shownLine(path, 300)} is not a folder`, {

@@ -23,5 +23,5 @@ export { createRunCommandTool, endInWords } from './run-command.ts';
 export type { SearchBounds } from './search.ts';
 export { createSearchFilesTool } from './search-files.ts';
 export { createWorkTools, type WorkToolOptions } from './work-tools.ts';
-export { openWorkspace, type Workspace } from './workspace.ts';
+export { openWorkspace, systemErrorCode, type Workspace } from './workspace.ts';
 export { createWriteFileTool } from './write-file.ts';

@@ -70,6 +70,20 @@ describe('DELETE of a job', () => {
     expect(await app.board.boards.index.deletions()).toEqual([]);
   });
 
+  it('leaves nothing of a journal that is on its way into the store', async () => {
+    await using app = await openRealApp();
+    const { rig } = app;
+    const { jobId, ids } = await endedJob(rig);
+    const { put } = rig.artifacts;
+    rig.artifacts.put = async (...args) => {
+      await rig.deleteJob(jobId, 'default');
+      return put(...args);
+    };
+    const moved = rig.moveJournal(jobId, ids.done ?? '', NEVER);
+    await expect(moved).rejects.toMatchObject({ code: 'not_found' });
+    await expectGone(app, jobId);
+  });
+
   it('needs a key that may submit', async () => {
     await using app = await openRealApp();
     const { jobId } = await archived(app);

@@ -1,5 +1,8 @@
 import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { newJobId } from '@crewboard/contracts';
 import { describe, expect, it } from 'vitest';
+import { AS_ADMIN } from '../../api/open-app.ts';
+import { openRealApp } from '../../api/open-real-app.ts';
 import { drainOutbox } from '../../board/random-history.ts';
 import { ANN } from '../../support/board.ts';
 import { endedJob } from '../../support/ended-job.ts';
@@ -204,6 +207,26 @@ describe('the way out of Redis', () => {
     expect(await boards.isInRedis(free.jobId)).toBe(false);
   });
 
+  it('is not closed by many that can not be removed, and forgets those of which nothing is left', async () => {
+    await using rig = await openRetentionRig();
+    const { boards, store } = rig.board;
+    const { jobId } = await endedJob(rig);
+    await rig.archiveJob(jobId, NEVER);
+    const listed = boards.keys.global('ended');
+    const gone = Array.from({ length: 120 }, () => newJobId());
+    for (const id of gone) await store.redis.zadd(listed, 1, id);
+    const { removeEnded } = boards.index;
+    boards.index.removeEnded = (id) => (id === jobId ? removeEnded(id) : Promise.reject(new Error('no')));
+    await rig.retentionOf(0).round(NEVER);
+    expect(await boards.isInRedis(jobId)).toBe(false);
+    expect(await store.redis.zcard(listed)).toBe(gone.length);
+    boards.index.removeEnded = removeEnded;
+    // A round removes 100.
+    await rig.retentionOf(0).round(NEVER);
+    await rig.retentionOf(0).round(NEVER);
+    expect(await store.redis.zcard(listed)).toBe(0);
+  });
+
   it('is found for ended jobs that nobody archived', async () => {
     await using rig = await openRetentionRig();
     const { boards, store } = rig.board;
@@ -274,4 +297,24 @@ describe('a damaged archive', () => {
       ),
     });
   });
+
+  it.each(damages.filter(([name]) => name !== 'with another letter'))(
+    '%s is seen by a read of the job alone, and keeps nobody from deleting that',
+    async (_, damage) => {
+      await using app = await openRealApp();
+      const { rig, board } = app;
+      const { jobId } = await endedJob(rig);
+      await board.boards.index.list(jobId, 'default', 1);
+      await rig.retentionOf(0).removeJob(jobId, NEVER);
+      await damage(rig.archivePath(jobId));
+      for (const path of [`/${jobId}`, `/${jobId}/result`, ''])
+        expect((await app.send('GET', path)).body).toMatchObject({
+          code: 'unavailable',
+          detail: expect.stringContaining(jobId),
+        });
+      const deleted = await app.raw(`/v1/jobs/${jobId}`, { method: 'DELETE', headers: AS_ADMIN });
+      expect(deleted.status).toBe(204);
+      expect((await app.send('GET', '')).body).toEqual({ jobs: [] });
+    },
+  );
 });

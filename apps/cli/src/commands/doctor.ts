@@ -33,7 +33,8 @@ async function findRedis({ environment, dataDir }: Config): Promise<string> {
 const mendText = (repairable: boolean) => (repairable ? 'can be mended' : '');
 
 function showReport(report: Report): string {
-  const { jobId, status, findings, more } = report;
+  const { jobId, status, findings, more, archived } = report;
+  if (archived) return `${jobId} archived: no board in Redis to look over`;
   const head = `${jobId} ${status ?? 'unreadable'}, ${plural(report.tasks, 'task')}`;
   if (findings.length === 0) return `${head}: healthy`;
   const rows = findings.map(({ check, taskId, found, expected, repairable, repaired }) => [
@@ -49,7 +50,7 @@ function showReport(report: Report): string {
 
 /** What to do next, for people. */
 function showEnd(boards: number, remaining: number, canMend: boolean): string {
-  if (boards === 0) return 'There are no jobs to look over.';
+  if (boards === 0) return 'There are no boards in Redis to look over.';
   if (remaining === 0) return `${plural(boards, 'board')}: nothing left to mend.`;
   const next = canMend
     ? 'crewboard doctor --repair mends what follows from other state'
@@ -69,7 +70,7 @@ async function doctor(
   let remaining = 0;
   let canMend = false;
   for await (const report of runDoctor({ redisUrl, prefix, jobId, repair: options.repair })) {
-    boards += 1;
+    boards += report.archived ? 0 : 1;
     remaining += report.remaining;
     canMend ||= report.findings.some(({ repairable, repaired }) => repairable && !repaired);
     await terminal.data(`${options.json ? safeJson(report) : showReport(report)}\n`);

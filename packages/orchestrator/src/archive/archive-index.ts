@@ -122,8 +122,22 @@ export async function indexArchive(handle: FileHandle, jobId: string): Promise<A
   return index;
 }
 
-/** The first two lines alone: what it is, and the job; whether the rest is there is not looked at. */
+/** As long as every end line is, with its line break. */
+const END_BYTES = Buffer.byteLength(`${JSON.stringify({ kind: 'end', sha256: '0'.repeat(64) })}\n`);
+
+/** Refuses an archive that does not end as one, such as a file that was cut off. */
+async function checkEnd(handle: FileHandle, jobId: string): Promise<void> {
+  const { size } = await handle.stat();
+  const bytes = Buffer.alloc(END_BYTES);
+  await handle.read(bytes, 0, END_BYTES, Math.max(0, size - END_BYTES));
+  const line = bytes.toString('latin1');
+  if (!/^\{"kind":"end","sha256":"[0-9a-f]{64}"\}\n$/.test(line))
+    throw damagedArchive(jobId, 'its end is missing');
+}
+
+/** The first two lines alone: what it is, and the job. Of the rest it is only seen that it has an end. */
 export async function readArchivedJob(handle: FileHandle, jobId: string): Promise<ArchivedJobLine> {
+  await checkEnd(handle, jobId);
   let head: ArchiveHead | undefined;
   for await (const { bytes } of rawLines(handle, jobId)) {
     if (head !== undefined) return parseLine(ArchivedJobLine, bytes, jobId);

@@ -2,9 +2,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, opendir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ArchivedJobLine, type ArchiveLine, CrewboardError, JobId } from '@crewboard/contracts';
-import { syncFolder, unlessMissing } from '@crewboard/tools';
+import { syncFolder, systemErrorCode, unlessMissing } from '@crewboard/tools';
 import { type ArchiveIndex, indexArchive, readArchivedJob } from './archive-index.ts';
 import { type ArchiveReader, archiveReader } from './archive-reader.ts';
+import { unreadableArchive } from './lines.ts';
 import { TEMPORARY, writeArchive } from './write-archive.ts';
 
 /** Indexes kept: one of 100,000 tasks with their events takes about 20 MB. */
@@ -15,11 +16,14 @@ const READ_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW;
 export interface ArchiveStore {
   /** Writes the archive of a job in the place of an earlier one, durably before it resolves. */
   write(jobId: string, lines: AsyncIterable<ArchiveLine>): Promise<void>;
-  /** The job alone; undefined without an archive. */
+  /**
+   * The job alone; undefined without an archive. Of the rest it is only seen that it has an end. Errors: as for `read`,
+   * as far as that is seen.
+   */
   job(jobId: string): Promise<ArchivedJobLine | undefined>;
   /**
-   * Reads an archive that was found whole; undefined without one. Errors: `unavailable` for one that is damaged or of
-   * a newer version.
+   * Reads an archive that was found whole; undefined without one. Errors: `unavailable` for one that is damaged, of a
+   * newer version, or can't be read.
    */
   read<T>(jobId: string, read: (archive: ArchiveReader) => Promise<T>): Promise<{ value: T } | undefined>;
   /** The stamp of an archive, which is read to its end for this; undefined without one. Errors: as for `read`. */
@@ -30,10 +34,22 @@ export interface ArchiveStore {
   removeLeftovers(olderThanMs: number): Promise<void>;
 }
 
-/** Opens the file of an archive for `work`; undefined without one. */
-async function withFile<T>(path: string, work: (handle: FileHandle) => Promise<T>): Promise<T | undefined> {
-  const handle = await unlessMissing(open(path, READ_FLAGS));
-  return handle === undefined ? undefined : work(handle).finally(() => handle.close());
+/**
+ * Opens the file of the job's archive for `work`; undefined without one. Errors: `unavailable` for one that
+ * the system does not let be read.
+ */
+async function withFile<T>(
+  path: string,
+  jobId: string,
+  work: (handle: FileHandle) => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    const handle = await unlessMissing(open(path, READ_FLAGS));
+    return handle === undefined ? undefined : await work(handle).finally(() => handle.close());
+  } catch (error) {
+    const code = error instanceof CrewboardError ? undefined : systemErrorCode(error);
+    throw code === undefined ? error : unreadableArchive(jobId, code, error);
+  }
 }
 
 /** Remembers the indexes of the archives read last; a file that was replaced is another one. */
@@ -65,14 +81,14 @@ export function createFileArchiveStore(root: string): ArchiveStore {
   };
   return {
     write: (jobId, lines) => writeArchive(pathOf(jobId), lines),
-    job: (jobId) => withFile(pathOf(jobId), (handle) => readArchivedJob(handle, jobId)),
+    job: (jobId) => withFile(pathOf(jobId), jobId, (handle) => readArchivedJob(handle, jobId)),
     read: (jobId, read) =>
-      withFile(pathOf(jobId), async (handle) => ({
+      withFile(pathOf(jobId), jobId, async (handle) => ({
         value: await read(archiveReader(handle, await indexOf(handle, jobId))),
       })),
     // Not by a remembered index: the file may have been damaged since.
     stampOf: (jobId) =>
-      withFile(pathOf(jobId), async (handle) => (await indexArchive(handle, jobId)).head.stamp),
+      withFile(pathOf(jobId), jobId, async (handle) => (await indexArchive(handle, jobId)).head.stamp),
 
     async remove(jobId) {
       await rm(pathOf(jobId), { force: true });

@@ -5,6 +5,7 @@ import { isMissing } from '../missing.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import type { ArchiveStore } from './archive-store.ts';
 import { walkUpArchive } from './archive-walk.ts';
+import { type AwayFromRedis, awayFromRedis } from './missing-archive.ts';
 
 /** Events that one look for those of a task goes back at most, as on a board. */
 const EVENTS_SCANNED = 2000;
@@ -31,8 +32,8 @@ interface Places {
 }
 
 /** Makes calls that turn to the archive when the board is not in Redis. */
-function turningTo(boards: Boards, archives: ArchiveStore) {
-  /** A read whose board is missing: what the archive answers, or the refusal when there is none. */
+function turningTo(away: AwayFromRedis) {
+  /** A read whose board is missing: what the archive answers, or the refusal when there never was one. */
   async function orArchived<T>(
     jobId: string,
     read: () => Promise<T>,
@@ -41,15 +42,21 @@ function turningTo(boards: Boards, archives: ArchiveStore) {
     try {
       return await read();
     } catch (error) {
-      const found = isMissing(error) ? await archives.read(jobId, readArchive) : undefined;
+      const found = isMissing(error)
+        ? await away.find(jobId, (archives) => archives.read(jobId, readArchive))
+        : undefined;
       if (found === undefined) throw error;
       return found.value;
     }
   }
 
+  /** The first lines of an archive alone. */
+  const jobLine = (jobId: string) => away.find(jobId, (archives) => archives.job(jobId));
+
   return {
     orArchived,
-    /** The same for a read of a plain key, which is empty when there is no board: then that is looked up. */
+    jobLine,
+    /** The same for a read of a plain key, which is empty also when there is no board. */
     async ifEmpty<T>(
       jobId: string,
       read: () => Promise<T>,
@@ -57,8 +64,8 @@ function turningTo(boards: Boards, archives: ArchiveStore) {
       readArchive: (archive: ArchiveReader) => Promise<T>,
     ): Promise<T> {
       const answer = await read();
-      if (!isEmpty(answer) || (await boards.isInRedis(jobId))) return answer;
-      return (await archives.read(jobId, readArchive))?.value ?? answer;
+      if (!isEmpty(answer)) return answer;
+      return (await away.find(jobId, (archives) => archives.read(jobId, readArchive)))?.value ?? answer;
     },
     /** A change: of an archived job it is `terminal`. */
     refused<Args extends unknown[], Answer>(
@@ -69,7 +76,7 @@ function turningTo(boards: Boards, archives: ArchiveStore) {
         try {
           return await change(...args);
         } catch (error) {
-          const line = isMissing(error) ? await archives.job(jobOf(...args)) : undefined;
+          const line = isMissing(error) ? await jobLine(jobOf(...args)) : undefined;
           throw line === undefined ? error : archived(line.job);
         }
       };
@@ -81,15 +88,15 @@ type Turning = ReturnType<typeof turningTo>;
 type Read = 'job' | 'readTasks' | 'task' | 'page' | 'attempts' | 'walkUp' | 'findArtifact' | 'artifactPage';
 type ReadOfKeys = 'events' | 'hasEvent' | 'taskEvents' | 'cancelEvent' | 'readJournal';
 
-function archivedReads(boards: Boards, { orArchived }: Turning, archives: ArchiveStore): Pick<Boards, Read> {
+function archivedReads(boards: Boards, { orArchived, jobLine }: Turning): Pick<Boards, Read> {
   const noSuchTask = (taskId: string) => new CrewboardError('not_found', `no such task ${taskId}`);
   return {
     async job(jobId) {
       try {
         return await boards.job(jobId);
       } catch (error) {
-        // Its first lines alone: a list of jobs reads many.
-        const line = isMissing(error) ? await archives.job(jobId) : undefined;
+        // No more of the archive than that: a list of jobs reads many.
+        const line = isMissing(error) ? await jobLine(jobId) : undefined;
         if (line === undefined) throw error;
         return stateOf(line.job);
       }
@@ -225,13 +232,14 @@ function refusedChanges(boards: Boards, { refused }: Turning) {
 
 /**
  * The same boards, but those that have left Redis are read from their archives, and changes to them are `terminal`. A
- * board in Redis always comes first: an archive beside it may be of a time before the job was opened again.
+ * board in Redis always comes first: an archive beside it may be of a time before the job was opened again. Every call
+ * may throw `unavailable` for a job that is listed and has neither board nor whole archive.
  */
 export function orFromArchives(boards: Boards, places: Places): Boards {
-  const turning = turningTo(boards, places.archives);
+  const turning = turningTo(awayFromRedis({ boards, archives: places.archives }));
   return {
     ...boards,
-    ...archivedReads(boards, turning, places.archives),
+    ...archivedReads(boards, turning),
     ...archivedKeys(boards, turning, places),
     ...refusedChanges(boards, turning),
     // Of a task whose board is gone the refusal has said all there is to say.

@@ -22,6 +22,16 @@ export function damagedArchive(jobId: string, what: string): CrewboardError {
   );
 }
 
+/** What is said of an archive that is there and that the system refuses to read: `code` is the system's, such as `EACCES`. */
+export function unreadableArchive(jobId: string, code: string, cause: unknown): CrewboardError {
+  return new CrewboardError(
+    'unavailable',
+    `the archive of ${jobId} can't be read (${code} for archive/${jobId}.jsonl in the data folder): see that CREWBOARD_DATA_DIR names the folder that all processes share, and that this process may read it.`,
+    {},
+    { cause },
+  );
+}
+
 /** The whole lines of a file from its start; a last line without a break is none. */
 export async function* rawLines(handle: FileHandle, jobId: string): AsyncGenerator<RawLine> {
   let rest: Buffer = Buffer.alloc(0);

@@ -47,10 +47,12 @@ export function createRetention(dependencies: RetentionDependencies) {
   async function removeJob(jobId: string, signal: AbortSignal): Promise<boolean> {
     if (!(await archiveJob(jobId, signal))) return false;
     const stamp = await wholeStamp(archives, jobId);
-    // Opened again, or deleted meanwhile.
-    if (stamp === undefined) return false;
-    if ((await boards.removeArchived(jobId, stamp, retentionMs)) !== 'removed') return false;
+    // Opened again; or deleted meanwhile, and then there is nothing left to be removed.
+    if (stamp === undefined && (await boards.isInRedis(jobId))) return false;
+    if (stamp !== undefined && (await boards.removeArchived(jobId, stamp, retentionMs)) !== 'removed')
+      return false;
     await index.removeEnded(jobId);
+    if (stamp === undefined) return true;
     log.info({ jobId }, 'an ended job has left Redis; it is read from its archive');
     return true;
   }
