@@ -1,6 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, sep } from 'node:path';
 import { CrewboardError, shownLine } from '@crewboard/contracts';
+import { isDeniedName } from '@crewboard/tools';
 import { within } from './within.ts';
 
 /** A root over a network that is away holds up no start for longer. */
@@ -13,6 +14,23 @@ function isInside(root: string, path: string): boolean {
 
 async function resolved(path: string): Promise<string | undefined> {
   return realpath(path).catch(() => undefined);
+}
+
+/** The first name below `root` on the way to `path` that agents never see. */
+function closedNameBelow(root: string, path: string): string | undefined {
+  return relative(root, path).split(sep).find(isDeniedName);
+}
+
+function mustBeOpen(path: string, real: string, realRoots: readonly string[]): void {
+  const closed = realRoots.filter((root) => isInside(root, real)).map((root) => closedNameBelow(root, real));
+  // A root may be anything that the operator names, so only what leads down from it counts.
+  const [name] = closed;
+  if (name === undefined || closed.includes(undefined)) return;
+  throw new CrewboardError(
+    'invalid_argument',
+    `the workspace ${shownLine(path, 300)} lies in ${shownLine(name, 100)}, which is closed to agents. Nothing was changed. Choose a folder that has no such name on its way`,
+    { path: 'workspace.path' },
+  );
 }
 
 /** The roots that do not exist, or do not answer, at present; they may be mounted later. */
@@ -32,7 +50,8 @@ async function rootsInWords(roots: readonly string[], realRoots: readonly string
 
 /**
  * Checks a job's workspace and returns its real path: an existing folder inside one of `roots`, and not inside the
- * data folder. Throws `forbidden` outside the roots, `invalid_argument` for a missing one or a file.
+ * data folder. Throws `forbidden` outside the roots, `invalid_argument` for a missing one, a file, or a folder that is
+ * closed to agents or lies in one.
  */
 export async function checkWorkspace(
   path: string,
@@ -71,6 +90,7 @@ export async function checkWorkspace(
   if (!realRoots.some((root) => isInside(root, real))) throw await outside();
   const realData = await resolved(dataDir);
   if (realData !== undefined && isInside(realData, real)) throw await outside();
+  mustBeOpen(path, real, realRoots);
   if (!(await stat(real)).isDirectory()) {
     throw new CrewboardError('invalid_argument', `the workspace ${shownLine(path, 300)} is not a folder`, {
       path: 'workspace.path',

@@ -17,6 +17,7 @@ export { createEditFileTool } from './edit-file.ts';
 export { createFileLocks, type FileLocks } from './file-locks.ts';
 export { createFileTools, READ_ONLY_FILE_TOOLS } from './file-tools.ts';
 export { createListFilesTool } from './list-files.ts';
+export { isDeniedName } from './paths.ts';
 export { createReadFileTool } from './read-file.ts';
 export { createRunCommandTool, endInWords } from './run-command.ts';
 export type { SearchBounds } from './search.ts';

@@ -1,20 +1,47 @@
 import type { AgentOptions } from '@crewboard/agent';
-import type { Hold } from '@crewboard/board';
+import type { Boards, Hold } from '@crewboard/board';
 import { artifactRefIn, CrewboardError, type Task } from '@crewboard/contracts';
 import type { ArtifactAccess } from '@crewboard/tools';
 import { type ArtifactPlaces, putArtifact } from './put-artifact.ts';
 
 /** Whose artifacts a sub-agent may read, for the description of its tool. */
 export const OWN_ARTIFACTS =
-  'You may read your own, by ref or path, those of the tasks that yours depends on, and the one that your input names.';
+  'You may read your own, by ref or path, those that the tasks in your dependsOn have submitted, and the one that your input names. A ref in the result of any other task is not readable from yours.';
 /** Whose artifacts a lead may read. */
 export const ALL_ARTIFACTS = 'You may read all of this job, by ref, or by the path under which a file shows.';
 
-function notReadable(name: string): CrewboardError {
-  return new CrewboardError(
-    'not_found',
-    `there is no artifact ${JSON.stringify(name.slice(0, 100))} that you may read.`,
-    { next: 'take a ref from a result, from <dependencies>, or from what write_artifact answered' },
+function notFound(detail: string, next: string): CrewboardError {
+  return new CrewboardError('not_found', detail, { next });
+}
+
+/** How the refusal of an artifact goes on for a task that does not depend on its task. */
+function dependOn(own: string, other: string): string {
+  const block = JSON.stringify({ taskId: own, kind: 'dependency', on: other, reason: 'needs its file' });
+  const get = JSON.stringify({ taskId: other });
+  return `work with the summary and output that board_get ${get} shows; if only the file will do, board_block ${block} makes your task depend on that one, and it goes on where it is now`;
+}
+
+/** Why an agent may not read what it named, as the board stands now, and what it can do. */
+async function notReadable(boards: Boards, jobId: string, name: string, reader?: string) {
+  const shown = JSON.stringify(name.slice(0, 100));
+  const other = reader === undefined ? undefined : await boards.findArtifact(jobId, name);
+  if (reader === undefined)
+    return notFound(`this job has no artifact ${shown}.`, 'take a ref from a result that board_get shows');
+  if (other?.taskId === undefined)
+    return notFound(
+      `this job has no artifact ${shown}.`,
+      'take a ref from <dependencies>, or from what write_artifact answered',
+    );
+  const { dependsOn } = await boards.task(jobId, reader);
+  const isBehind = dependsOn.some(({ task }) => task === other.taskId);
+  if (isBehind)
+    return notFound(
+      `the artifact ${shown} is of task ${other.taskId}, which has not submitted it.`,
+      'take a ref from <dependencies>: these are submitted',
+    );
+  return notFound(
+    `the artifact ${shown} is of task ${other.taskId}, on which yours does not depend, so you may not read it.`,
+    dependOn(reader, other.taskId),
   );
 }
 
@@ -25,7 +52,7 @@ export function agentArtifacts(places: ArtifactPlaces, hold: Hold, reader?: Task
     async find(name) {
       const isInput = reader !== undefined && artifactRefIn(reader.input) === name;
       const found = await boards.findArtifact(hold.jobId, name, isInput ? undefined : reader?.id);
-      if (found === undefined) throw notReadable(name);
+      if (found === undefined) throw await notReadable(boards, hold.jobId, name, reader?.id);
       return found;
     },
     open: ({ sha256 }) => artifacts.read(hold.jobId, sha256),

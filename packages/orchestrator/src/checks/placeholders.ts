@@ -1,4 +1,6 @@
 import { CrewboardError, type JsonValue } from '@crewboard/contracts';
+import { type Interpreted, interpretedIn } from './interpreted.ts';
+import { hasNestedQuotes, type Place, placesOf, simpleCommands } from './shell-words.ts';
 
 /** `{name}` is a field of the task's input, `{{name}}` the braces themselves; `${` is the shell's own. */
 const PLACEHOLDER = /\$\{|\{\{([A-Za-z_][\w-]*)\}\}|\{([A-Za-z_][\w-]*)\}/g;
@@ -8,37 +10,11 @@ const UNSAFE: readonly [RegExp, string][] = [
   [/`/, 'backquotes: write $(...) instead'],
   [/<</, 'a here-document: give the value as an argument'],
   [/\$'/, "$'...': write '...' instead"],
-  [/\(\(/, 'arithmetic: give the value as an argument'],
+  [/\(\(|\$\[/, 'arithmetic: give the value as an argument'],
 ];
-
-/** Where a character of a command stands: free, behind a backslash, in quotes or in a comment. */
-type Place = '' | '\\' | '"' | "'" | '#';
 
 function refuse(path: string, detail: string): never {
   throw new CrewboardError('invalid_argument', `${path}: ${detail}`, { path });
-}
-
-/** The place of each character of a command, as a POSIX shell reads it; what is nested in `"..."` counts as in it. */
-function placesOf(command: string): Place[] {
-  const places: Place[] = [];
-  let place: Place = '';
-  for (let at = 0; at < command.length; at++) {
-    const char = command[at] ?? '';
-    places[at] = place;
-    if (char === '\\' && (place === '' || place === '"')) {
-      at += 1;
-      places[at] = '\\';
-    } else if (place === '#') {
-      if (char === '\n') place = '';
-    } else if (place !== '') {
-      if (char === place) place = '';
-    } else if (char === '"' || char === "'") {
-      place = char;
-    } else if (char === '#' && /^$|[\s;|&()]/.test(command[at - 1] ?? '')) {
-      place = '#';
-    }
-  }
-  return places;
 }
 
 /** A text as one word of a shell, or as a part of the quoted word that it stands in. */
@@ -47,13 +23,41 @@ function quotedAt(text: string, place: Place): string {
   return `${place}${quoted}${place}`;
 }
 
+/** A command, read once for all of its placeholders. */
+interface Read {
+  command: string;
+  places: readonly Place[];
+  interpreted: readonly Interpreted[];
+  /** Why no placeholder may stand in it; undefined when some may. */
+  danger: string | undefined;
+}
+
+function read(command: string): Read {
+  const places = placesOf(command);
+  const unsafe = UNSAFE.find(([way]) => way.test(command));
+  const isNested = hasNestedQuotes(command, places);
+  const nested = 'in a command with quotes in the $( or ${ of a "...": write that without the outer quotes';
+  const danger = unsafe === undefined ? undefined : `in a command with ${unsafe[1]}`;
+  const interpreted = interpretedIn(simpleCommands(command, places));
+  return { command, places, interpreted, danger: danger ?? (isNested ? nested : undefined) };
+}
+
 /** Why a value at this place could become more than a word; undefined when it can't. */
-function dangerAt(command: string, place: Place): string | undefined {
+function dangerAt(
+  { command, places, interpreted, danger }: Read,
+  at: number,
+  value: string,
+): string | undefined {
+  const place = places[at] ?? '';
   if (place === '#') return 'in a comment';
   if (place === '"' && /\$[({]/.test(command))
     return 'in double quotes beside $( or ${: write it without quotes';
-  const unsafe = UNSAFE.find(([way]) => way.test(command));
-  return unsafe === undefined ? undefined : `in a command with ${unsafe[1]}`;
+  if (danger !== undefined) return danger;
+  const isOption = /^[-+]/.test(value);
+  const part = interpreted.find(
+    ({ from, to, asOption }) => from <= at && at < to && (asOption !== true || isOption),
+  );
+  return part?.danger;
 }
 
 function fieldValue(input: JsonValue | undefined, name: string, path: string): string {
@@ -78,16 +82,17 @@ function fieldValue(input: JsonValue | undefined, name: string, path: string): s
  * one at a place where quoting would not hold.
  */
 export function fillPlaceholders(command: string, input: JsonValue | undefined, path: string): string {
-  const places = placesOf(command);
+  const text = read(command);
   return command.replace(
     PLACEHOLDER,
     (found, braced: string | undefined, name: string | undefined, at: number) => {
       if (braced !== undefined) return `{${braced}}`;
-      const place = places[at] ?? '';
+      const place = text.places[at] ?? '';
       if (name === undefined || place === '\\') return found;
-      const danger = dangerAt(command, place);
+      const value = fieldValue(input, name, path);
+      const danger = dangerAt(text, at, value);
       if (danger !== undefined) refuse(path, `{${name}} can't be quoted safely ${danger}`);
-      return quotedAt(fieldValue(input, name, path), place);
+      return quotedAt(value, place);
     },
   );
 }

@@ -1,8 +1,11 @@
 import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
+import type { CrewboardError } from '@crewboard/contracts';
 import { isDeniedName, isInside } from '../paths.ts';
+import { shownName } from '../text.ts';
 import { systemErrorCode } from '../workspace.ts';
 import { notStarted } from './start-process.ts';
+import { TopFolders } from './top-folders.ts';
 
 /** Something that a sandboxed command must not see, although it lies in what the sandbox shows. */
 export interface Masked {
@@ -16,16 +19,32 @@ const MASKS_MOST = 2000;
 const ENTRIES_MOST = 1_000_000;
 const FOLDERS_AT_ONCE = 32;
 
+/** What is no folder (any more): the search goes on without it. */
+const GONE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+/** What can't be read here, but perhaps by the command, so it must not count as seen. */
+const CLOSED = new Set(['EACCES', 'EPERM', 'ENAMETOOLONG', 'EIO', 'ESTALE']);
+
+/**
+ * A folder with a longer path is closed as a whole. The kernel takes 4,095 bytes; a name in the folder adds up to 256,
+ * and bubblewrap puts a few before it.
+ */
+const PATH_BYTES_MOST = 3800;
+
 async function readFolder(folder: Buffer): Promise<Dirent<Buffer>[] | 'closed'> {
+  if (folder.length > PATH_BYTES_MOST) return 'closed';
   try {
     return await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   } catch (error) {
-    const code = systemErrorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
-    // The command could open a folder of its own user again, so what is in it must not count as seen.
-    if (code === 'EACCES' || code === 'EPERM') return 'closed';
-    throw notStarted(`the workspace could not be searched for what is closed to agents (${code})`, error);
+    const code = systemErrorCode(error) ?? 'unknown';
+    if (GONE.has(code)) return [];
+    if (CLOSED.has(code)) return 'closed';
+    const where = shownName(folder.toString('utf8'));
+    throw notStarted(`${where} could not be searched for what is closed to agents (${code})`, error);
   }
+}
+
+function tooMany(what: string, where: TopFolders): CrewboardError {
+  return notStarted(`the workspace has more than ${what}, most of them in ${where.most()}`);
 }
 
 /** One search: the folders still to be read and what is to be masked so far. */
@@ -33,9 +52,13 @@ class Search {
   readonly masked: Masked[] = [];
   private readonly pending: Buffer[];
   private readonly deniedPaths: ReadonlySet<string>;
+  private readonly entriesIn: TopFolders;
+  private readonly maskedIn: TopFolders;
   private seen = 0;
 
   constructor(root: string, deniedPaths: readonly string[]) {
+    this.entriesIn = new TopFolders(root);
+    this.maskedIn = new TopFolders(root);
     this.pending = [Buffer.from(root)];
     this.deniedPaths = new Set(deniedPaths);
   }
@@ -45,10 +68,10 @@ class Search {
       signal.throwIfAborted();
       await Promise.all(this.pending.splice(-FOLDERS_AT_ONCE).map((folder) => this.read(folder)));
       if (this.seen > ENTRIES_MOST) {
-        throw notStarted(`the workspace has more than ${ENTRIES_MOST} entries, too many to be searched`);
+        throw tooMany(`${ENTRIES_MOST} entries, too many to be searched`, this.entriesIn);
       }
       if (this.masked.length > MASKS_MOST) {
-        throw notStarted(`the workspace has more than ${MASKS_MOST} entries that are closed to agents`);
+        throw tooMany(`${MASKS_MOST} entries that are closed to agents`, this.maskedIn);
       }
     }
     return this.masked;
@@ -57,17 +80,23 @@ class Search {
   private async read(folder: Buffer): Promise<void> {
     const entries = await readFolder(folder);
     if (entries === 'closed') {
-      this.masked.push({ path: folder, isFolder: true });
+      this.mask({ path: folder, isFolder: true }, folder);
       return;
     }
     this.seen += entries.length;
+    this.entriesIn.add(folder, entries.length);
     for (const entry of entries) {
       const path = Buffer.concat([folder, Buffer.from('/'), entry.name]);
       const isFolder = entry.isDirectory();
       // A link shows only what can be reached without it.
-      if (this.isDenied(entry.name, path) && !entry.isSymbolicLink()) this.masked.push({ path, isFolder });
+      if (this.isDenied(entry.name, path) && !entry.isSymbolicLink()) this.mask({ path, isFolder }, folder);
       else if (isFolder) this.pending.push(path);
     }
+  }
+
+  private mask(masked: Masked, folder: Buffer): void {
+    this.masked.push(masked);
+    this.maskedIn.add(folder, 1);
   }
 
   /** Compares as text: a name with bytes that are none can still begin like a denied one. */
