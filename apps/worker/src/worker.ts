@@ -84,7 +84,7 @@ export async function startWorker(
   const announced = announceWorker(
     connections.boards,
     settings.prefix,
-    { id: workerId, providers: [...new Set(served)], log },
+    { id: workerId, providers: [...new Set(served)], hasModels: providers.length > 0, log },
     shutdown.signal,
   );
   log.info({ workerId, providers, commands: settings.commands }, 'worker started');
