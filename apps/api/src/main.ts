@@ -10,6 +10,7 @@ import {
   readPriceFile,
   resolveCommandsMode,
   settingsFrom,
+  warnAtStart,
   watchConnections,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
@@ -52,6 +53,7 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
   const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
+  void warnAtStart({ settings, redis, log }, 'api');
   const core = composeCore({ redis, queueConnection, settings, log });
   const { boards, artifacts, deleteJob } = core;
   const hub = createEventHub(reader, boards, log);

@@ -15,6 +15,7 @@ import {
   type Settings,
   servedQueues,
   startQueueWorkers,
+  warnAtStart,
 } from '@crewboard/orchestrator';
 import type { Redis } from 'ioredis';
 import { watchWorker } from './watch-worker.ts';
@@ -87,6 +88,7 @@ export async function startWorker(
     { id: workerId, providers: [...new Set(served)], hasModels: providers.length > 0, log },
     shutdown.signal,
   );
+  void warnAtStart({ settings, redis: connections.boards, log }, 'worker');
   log.info({ workerId, providers, commands: settings.commands }, 'worker started');
   return {
     async stop() {

@@ -38,6 +38,7 @@ export type {
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
+export { warnAtStart } from './start-warnings.ts';
 export { type ConnectionWatch, type WatchedConnection, watchConnections } from './watch-connections.ts';
 export { createJobTools, type WorkTools } from './work-tools.ts';
 export { announceWorker } from './worker-registry.ts';
