@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisClient } from '@crewboard/board';
 import {
@@ -16,6 +15,7 @@ import {
   servedQueues,
   startQueueWorkers,
   warnAtStart,
+  workerName,
 } from '@crewboard/orchestrator';
 import type { Redis } from 'ioredis';
 import { watchWorker } from './watch-worker.ts';
@@ -54,7 +54,7 @@ export async function startWorker(
   });
   const governing = governor.run(shutdown.signal);
   const workTools = createJobTools(settings);
-  const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const workerId = workerName(hostname(), process.pid);
   await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
     for (const { hold, lease } of running.get(jobId) ?? []) {
       if (taskId === undefined || taskId === hold.taskId) lease.stop('cancelled');

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { RedisClient } from '@crewboard/board';
 import { z } from 'zod';
 import { pause } from './lease.ts';
@@ -73,4 +74,29 @@ export function servedProviders(redis: RedisClient, prefix: string): ServedBy {
       paused: ROLES.filter((_, i) => paused[i] === 1),
     };
   };
+}
+
+/** KEYS: workers by the end of their leases. Returns those that are there. */
+const NAMES = `${NOW}
+local names = {}
+for _, key in ipairs(KEYS) do
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', key, string.format('(%.0f', now), '+inf')) do
+    names[#names + 1] = name
+  end
+end
+return names`;
+const PROVIDERS = ['anthropic', 'simulated'] as const satisfies Provider[];
+
+/** The name of a worker of the machine `host`, unlike that of any other one. */
+export function workerName(host: string, pid: number): string {
+  return `${host}-${pid}-${randomBytes(3).toString('hex')}`;
+}
+
+/** True while a worker of the machine `host` says below `prefix` that it takes tasks. */
+export async function isAnnounced(redis: RedisClient, prefix: string, host: string): Promise<boolean> {
+  const keys = PROVIDERS.flatMap((provider) =>
+    [true, false].map((models) => keyOf(prefix, provider, models)),
+  );
+  const names = z.array(z.string()).parse(await redis.eval(NAMES, keys.length, ...keys));
+  return names.some((name) => name.replace(/-\d+-[0-9a-f]{6}$/, '') === host);
 }
