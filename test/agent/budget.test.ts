@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallBudget, CallSpent, ModelRequest } from '../../packages/agent/src/index.ts';
-import type { CallSettlement, Journal } from '../../packages/contracts/src/index.ts';
+import type { CallSettlement, Journal, Tool } from '../../packages/contracts/src/index.ts';
 import { memoryJournal } from '../support/memory-journal.ts';
 import {
   cutStream,
@@ -178,6 +178,32 @@ describe('the bound of a request’s input', () => {
     await using api = await startScriptedApi([SUBMIT()]);
     await runOn(api, { budget: recorded.budget, opening: ['漢'.repeat(10_000)] });
     expect(recorded.asked[0]?.inputTokens).toBeGreaterThan(30_000);
+  });
+
+  it('has instructions and tools in the last reply’s input, in later attempts too, unless they are others', async () => {
+    const long = 'x'.repeat(50_000);
+    const look = (description: string) => ({ ...recordingTool([], { name: 'look' }), description });
+    let journal = memoryJournal(1);
+    await using api = await startScriptedApi((_, n) =>
+      reply([toolUse('look', { n })], { usage: { input_tokens: 9000 } }),
+    );
+    const asked = async (attempt: number, prefix: { system?: string; tools: Tool[] }) => {
+      const recorded = recordedBudget();
+      journal = memoryJournal(attempt, journal.entries);
+      const limits = { ...LIMITS, maxTurns: 2 };
+      await runOn(api, { attempt, journal, budget: recorded.budget, limits, ...prefix });
+      return recorded.asked.map(({ inputTokens }) => inputTokens);
+    };
+    const prefix = { system: long, tools: [submitTool(), look('Looks.')] };
+    const [first, second] = await asked(1, prefix);
+    expect(first).toBeGreaterThan(50_000);
+    expect(second).toBeLessThan(13_000);
+    const later = await asked(2, { system: long, tools: [submitTool(), look('Looks.')] });
+    expect(Math.max(...later)).toBeLessThan(13_000);
+    expect((await asked(3, { ...prefix, tools: [submitTool(), look('Looks again.')] }))[0]).toBeGreaterThan(
+      50_000,
+    );
+    expect((await asked(4, { ...prefix, system: `${long}!` }))[0]).toBeGreaterThan(50_000);
   });
 
   it('does not go by the reply of another model', async () => {

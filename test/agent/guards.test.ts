@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import type { AgentOptions } from '../../packages/agent/src/index.ts';
 import type { JournalEntry, ToolAnswer } from '../../packages/contracts/src/index.ts';
 import { recordingChecklist, todo } from '../checklist/support.ts';
@@ -143,6 +144,73 @@ describe('the loop guard', () => {
       });
       await using api = await startScriptedApi(() => reply([toolUse('wait')]));
       const { outcome } = await runOn(api, { tools: [wait], limits: { ...LIMITS, maxTurns: 10 } });
+      expect(outcome.kind).toBe(kind);
+    }
+  });
+
+  it.each<[string, (n: number) => ToolAnswer]>([
+    ['with other words each time', (n) => failing(`refused at ${n}`)],
+    ['with the same words', () => failing()],
+  ])('ends at the fourth of a call that may end the work and is refused %s', async (_, answer) => {
+    let refused = 0;
+    const submitting = { ...submitTool(), execute: async () => answer(++refused) };
+    await using api = await startScriptedApi((_, n) => reply([toolUse('look', { n }), toolUse('submit')]));
+    const { outcome } = await runOn(api, { tools: [recordingTool([], { name: 'look' }), submitting] });
+    expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 4 });
+    expect(api.requests.map(({ body }) => told(body))).toEqual([false, false, false, true]);
+  });
+
+  it.each<[string, ToolAnswer]>([
+    ['that changed something', { content: 'written' }],
+    ['that ran and failed, for it may have changed something', failing('exit code 1')],
+  ])('counts refusals of a submit anew after a call %s', async (_, answer) => {
+    let refused = 0;
+    const submitting = { ...submitTool(), execute: async () => failing(`refused at ${++refused}`) };
+    const mend = recordingTool([], { name: 'mend', readOnly: false, answer });
+    await using api = await startScriptedApi((_, n) => reply([toolUse('mend', { n }), toolUse('submit')]));
+    const { outcome } = await runOn(api, { tools: [mend, submitting], limits: { ...LIMITS, maxTurns: 8 } });
+    expect(outcome).toMatchObject({ kind: 'limit', bound: 'turns' });
+    expect(api.requests.some(({ body }) => told(body))).toBe(false);
+  });
+
+  it.each<[string, (n: number) => [string, Record<string, unknown>]]>([
+    ['a call whose input is refused', (n) => ['strict', { n }]],
+    ['another refused call that may end the work', () => ['wait', {}]],
+  ])('goes on counting refusals of a submit over %s', async (_, other) => {
+    let refused = 0;
+    const ender = (name: string) =>
+      recordingTool([], {
+        name,
+        readOnly: false,
+        endsAttempt: true,
+        answer: () => failing(`refused at ${++refused}`),
+      });
+    const strict = recordingTool([], {
+      name: 'strict',
+      readOnly: false,
+      inputSchema: z.strictObject({ path: z.string() }),
+    });
+    await using api = await startScriptedApi((_, n) =>
+      reply([n % 2 === 0 ? toolUse(...other(n)) : toolUse('submit')]),
+    );
+    const { outcome } = await runOn(api, { tools: [strict, ender('wait'), ender('submit')] });
+    expect(outcome).toMatchObject({ kind: 'failed', class: 'model', turns: 7 });
+  });
+
+  it('leaves a call alone that is refused with other news each time, not one refused with the same', async () => {
+    for (const [news, kind] of [
+      [(n: number) => `news ${n}`, 'limit'],
+      [() => 'nothing new', 'failed'],
+    ] as const) {
+      let finishes = 0;
+      const finish = recordingTool([], {
+        name: 'finish',
+        readOnly: false,
+        endsAttempt: true,
+        answer: () => ({ ...failing(news(++finishes)), isNews: true }),
+      });
+      await using api = await startScriptedApi(() => reply([toolUse('finish')]));
+      const { outcome } = await runOn(api, { tools: [finish], limits: { ...LIMITS, maxTurns: 10 } });
       expect(outcome.kind).toBe(kind);
     }
   });

@@ -230,4 +230,31 @@ describe('a budget that is used up', () => {
     expect(leads.at(-1)).toContain('budget.exhausted');
     expect((await run.stack.client.jobs.result(job.id)).summary).toBe('as far as it went');
   });
+
+  it('has left enough for a lead of an everyday conversation to finish, under a cap of 1 USD', async () => {
+    const lead = { input_tokens: 6500, output_tokens: 300 };
+    const worker = { input_tokens: 14_000, output_tokens: 1000 };
+    await using run = await openWith((request) => {
+      if (!offersTool(request, 'finish_job')) {
+        const call = toolUse('board_submit', { taskId: ownTask(request), summary: 'done' });
+        return reply([call], { usage: worker });
+      }
+      const isSettled = allText(request).includes('"allSettled":true');
+      return reply(
+        [isSettled ? toolUse('finish_job', { summary: 'what there is' }) : toolUse('board_wait')],
+        {
+          usage: lead,
+        },
+      );
+    });
+    const job = await run.stack.run({
+      goal: `Do it. ${'Mind the rest. '.repeat(400)}`,
+      tasks: tasksOf(30),
+      limits: { budgetUsd: 1, onLimit: 'finish' },
+    });
+    expect(job).toMatchObject({ status: 'partial', statusReason: 'budget: the budget is used up' });
+    expect(job.counts.cancelled).toBeGreaterThan(0);
+    expect((await run.stack.client.jobs.result(job.id)).summary).toBe('what there is');
+    expect(job.spend.settledUsd).toBeLessThanOrEqual(1);
+  });
 });

@@ -207,8 +207,16 @@ describe('a plan that waits', () => {
       subAgent: submit,
     });
     const jobId = await stack.submit({ goal: 'Do it', tasks: [{ title: 'Given' }], plan: PLAN });
-    await plannedBy(stack, jobId);
-    await stack.local.client.jobs.approvePlan(jobId);
+    const { job } = await plannedBy(stack, jobId);
+    const said =
+      /the plan waits for approval; the lead failed before it made one \(refused\): the model refused/;
+    expect(job.statusReason).toMatch(/^people: /);
+    expect(job.statusReason).toMatch(said);
+    const { jobs, tasks } = stack.local.client;
+    expect((await jobs.list()).jobs[0]?.statusReason).toBe(job.statusReason);
+    const [given] = (await tasks.list(jobId)).tasks;
+    expect((await tasks.why(jobId, given?.id ?? '')).text).toMatch(said);
+    await jobs.approvePlan(jobId);
     expect(await stack.until(jobId, 'partial')).toMatchObject({ statusReason: 'lead: refused' });
   });
 });

@@ -123,6 +123,14 @@ describe('ask_user', () => {
     expect(await reason()).toBeUndefined();
     held.open();
     await stack.until(jobId, 'succeeded');
+    // A receipt names its message; how far the lead was told the board's news is a cursor alone.
+    const delivered = (await stack.events(jobId, 'message.delivered')).map(({ data }) =>
+      Object.keys(data ?? {}),
+    );
+    expect(delivered.filter((keys) => keys.includes('messageId'))).toEqual([['messageId', 'turn']]);
+    const others = delivered.filter((keys) => !keys.includes('messageId'));
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.every((keys) => keys.join() === 'cursor')).toBe(true);
   });
 });
 

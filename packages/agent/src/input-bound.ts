@@ -1,5 +1,6 @@
 import { isDropped } from './conversation.ts';
 import type { ModelRequest } from './model-call.ts';
+import { prefixIdOf } from './prefix.ts';
 import { isSameModel } from './prices.ts';
 import type { Run } from './run.ts';
 
@@ -13,8 +14,8 @@ function bytesOf(part: unknown): number {
 
 /**
  * What the whole request can take by the last reply: that reply's input and output, as its provider counted them, and
- * the bytes of all that has come since. Instructions and tools are counted again, for they may have changed. Undefined
- * when there is no such reply of this model since the last compaction.
+ * the bytes of all that has come since. Instructions and tools are in that input, unless they are not the same any more:
+ * then they are counted again. Undefined when there is no such reply of this model since the last compaction.
  */
 function boundByLastReply(run: Run, { model, system, tools }: ModelRequest): number | undefined {
   const { compactions, turns } = run.conversation();
@@ -26,7 +27,8 @@ function boundByLastReply(run: Run, { model, system, tools }: ModelRequest): num
   }
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = last.usage;
   const since = turns.slice(at).map(({ results, texts }) => [[...results.values()], texts]);
-  return inputTokens + cacheReadTokens + cacheWriteTokens + outputTokens + bytesOf([system, tools, since]);
+  const changed = last.prefixId === prefixIdOf({ system, tools }) ? [] : [system, tools];
+  return inputTokens + cacheReadTokens + cacheWriteTokens + outputTokens + bytesOf([changed, since]);
 }
 
 /**

@@ -7,6 +7,7 @@ import { untilAborted } from './linked-abort.ts';
 import { messagesOf } from './messages.ts';
 import type { ModelReply, ModelRequest } from './model-call.ts';
 import { wrongOption } from './options-check.ts';
+import { prefixIdOf } from './prefix.ts';
 import { reasonText } from './reason.ts';
 import { toApiTools, toSystem, withBreakpoint } from './request.ts';
 import { callWithRetries } from './retries.ts';
@@ -27,11 +28,11 @@ function maxTokensOf(run: Run): number {
 async function takeReply(
   run: Run,
   { reply, settles }: { reply: ModelReply; settles: CallSettlement | undefined },
-  turn: number,
+  { turn, prefixId }: { turn: number; prefixId: string },
 ): Promise<void> {
   const { messageId, model, stopReason, usage } = reply;
   const content = takeInReply(reply.content);
-  await run.append({ kind: 'reply', messageId, model, content, stopReason, usage }, settles);
+  await run.append({ kind: 'reply', messageId, model, content, stopReason, usage, prefixId }, settles);
   run.emit({ type: 'reply', turn, model, stopReason, usage });
 }
 
@@ -60,7 +61,7 @@ async function converse(run: Run): Promise<AgentEnd> {
     run.emit({ type: 'turn.started', turn: turns + 1 });
     const called = await callWithRetries(run, request);
     refusal = called.ok ? undefined : called.end;
-    if (called.ok) await takeReply(run, called, turns + 1);
+    if (called.ok) await takeReply(run, called, { turn: turns + 1, prefixId: prefixIdOf(prefix) });
     else if (called.end.kind !== 'context') return called.end;
   }
 }

@@ -22,6 +22,7 @@ import { parseToolInput } from './tool-input.ts';
 export interface FinishedCall {
   content: string;
   isError: boolean;
+  isNews?: boolean | undefined;
   end?: AttemptEnd | undefined;
 }
 
@@ -135,7 +136,8 @@ async function finish(run: Run, answer: ToolAnswer, requestId: string): Promise<
     keep === undefined
       ? takeIn(answer.content, maxResultChars)
       : await takeInWhole(answer, maxResultChars, keep);
-  return { content, isError: answer.isError ?? false, end: answer.end };
+  const { isError = false, isNews, end } = answer;
+  return { content, isError, isNews, end };
 }
 
 /**

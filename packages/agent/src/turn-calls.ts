@@ -6,8 +6,15 @@ import type { Run } from './run.ts';
 import { answerCall } from './tool-call.ts';
 import { repeatRefusal } from './turn-bounds.ts';
 
-async function journalResult(run: Run, call: ToolCall, content: string, isError: boolean): Promise<void> {
-  await run.append({ kind: 'tool.result', toolUseId: call.id, content, isError });
+async function journalResult(
+  run: Run,
+  call: ToolCall,
+  content: string,
+  isError: boolean,
+  isNews = false,
+): Promise<void> {
+  const news = isNews ? { isNews } : {};
+  await run.append({ kind: 'tool.result', toolUseId: call.id, content, isError, ...news });
 }
 
 function mayEnd(run: Run, call: ToolCall): boolean {
@@ -82,8 +89,8 @@ async function runEnder(run: Run, turn: Turn, call: ToolCall): Promise<AttemptEn
     await journalResult(run, call, takeIn(endedCallAnswer, limits.maxResultChars), false);
     return undefined;
   }
-  const { content, isError, end } = await answerCall(run, turn, call);
-  if (end === undefined) await journalResult(run, call, content, isError);
+  const { content, isError, isNews, end } = await answerCall(run, turn, call);
+  if (end === undefined) await journalResult(run, call, content, isError, isNews);
   return end;
 }
 

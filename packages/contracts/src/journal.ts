@@ -33,6 +33,8 @@ export const JournalEntry = z.discriminatedUnion('kind', [
     content: z.array(ContentBlock),
     stopReason: z.string(),
     usage: Usage,
+    /** What the instructions and tools are known by that its usage counts. */
+    prefixId: z.string().optional(),
   }),
   z.strictObject({ ...base, kind: z.literal('tool.started'), toolUseId: z.string(), name: z.string() }),
   z.strictObject({
@@ -41,6 +43,8 @@ export const JournalEntry = z.discriminatedUnion('kind', [
     toolUseId: z.string(),
     content: z.string(),
     isError: z.boolean(),
+    /** An error that brings what is new (see `ToolAnswer`). */
+    isNews: z.literal(true).optional(),
   }),
   z.strictObject({ ...base, kind: z.literal('note'), name: z.string(), data: JsonValue }),
 ]);

@@ -26,6 +26,8 @@ export type WholeOutput = z.infer<typeof WholeOutput>;
 export const ToolAnswer = z.object({
   content: z.string(),
   isError: z.boolean().optional(),
+  /** Refused, and the answer brings what is new: the same call again is then no loop as long as that differs. */
+  isNews: z.boolean().optional(),
   end: AttemptEnd.optional(),
   /** Kept beside the content when that does not show it exactly; a content that is cut is kept without this. */
   whole: WholeOutput.optional(),

@@ -2,6 +2,7 @@ import type { Boards, JobState } from '@crewboard/board';
 import type { Job, JobPlan } from '@crewboard/contracts';
 import { jobView, waitsForWorker } from './job-view.ts';
 import { peopleReason } from './people-reason.ts';
+import { planWait } from './plan-wait.ts';
 import type { Provider } from './settings.ts';
 import { jobStandstill } from './standstill.ts';
 import type { Served, ServedBy } from './worker-registry.ts';
@@ -23,7 +24,8 @@ export function jobViews(boards: Boards, servedBy: ServedBy): JobViews {
     const { questions, pending } = asksPeople
       ? await boards.planState(state.spec.id)
       : { questions: [], pending: undefined };
-    return { people: peopleReason(state, questions), plan: pending };
+    const waits = state.status === 'awaiting_approval' ? await planWait(boards, state) : undefined;
+    return { people: peopleReason(state, { plan: waits, questions }), plan: pending };
   }
 
   async function view(state: JobState, ask: ServedBy, showsPlan: boolean): Promise<Job> {

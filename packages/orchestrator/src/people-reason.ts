@@ -16,13 +16,18 @@ function waitingTasks({ counts }: JobState): string | undefined {
   return waiting.length === 0 ? undefined : `people: ${waiting.join(', ')}`;
 }
 
-/**
- * Why a job waits for people, beginning with `people:`; undefined when it does not. `questions`: those of its lead that
- * nobody has answered.
- */
-export function peopleReason(state: JobState, questions: readonly string[]): string | undefined {
+/** What a job asks people, as far as it does. */
+export interface AsksPeople {
+  /** How its plan waits for approval. */
+  plan: string | undefined;
+  /** Questions of its lead that nobody has answered. */
+  questions: readonly string[];
+}
+
+/** Why a job waits for people, beginning with `people:`; undefined when it does not. */
+export function peopleReason(state: JobState, { plan, questions }: AsksPeople): string | undefined {
   if (isEnded(state.status) || state.status === 'accepting') return undefined;
-  if (state.status === 'awaiting_approval') return 'people: the plan waits for approval';
+  if (plan !== undefined) return `people: ${plan}`;
   const last = questions.at(-1);
   if (last !== undefined) {
     const more = questions.length > 1 ? ` (and ${questions.length - 1} more)` : '';

@@ -1,5 +1,6 @@
 import type { Boards, JobState } from '@crewboard/board';
 import { isoTime, shownLine, type Task } from '@crewboard/contracts';
+import { planWait } from './plan-wait.ts';
 import { isDownReason } from './provider/down-reason.ts';
 import { checksStandstill, taskStandstill } from './standstill.ts';
 import type { ServedBy } from './worker-registry.ts';
@@ -100,7 +101,7 @@ export function taskState(boards: Boards, servedBy: ServedBy) {
         if (readiness.cause === 'proposal')
           return 'is a proposal: the lead or a person must approve or reject it';
         return readiness.cause === 'approval'
-          ? 'is held: the plan waits for approval'
+          ? `is held: ${await planWait(boards, state)}`
           : 'is held: the budget is used up';
       case 'scheduled':
         return scheduled(state.spec.id, task, readiness.at);

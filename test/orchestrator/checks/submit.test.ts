@@ -225,16 +225,39 @@ describe('a submission of a built-in agent', () => {
     expect(task?.failure?.class).toBe('check');
   });
 
-  it('whose check outlives the time of the attempt ends that as timeout', async () => {
+  it('whose check outlives the time of the attempt ends that as timeout, and says which check ran', async () => {
     await using folder = await folderWith({});
-    const acceptance = [{ id: 'slow', text: 'ends', check: { run: 'sleep 600' } }];
+    const acceptance = [
+      { id: 'quick', text: 'ends at once', check: { run: 'true' } },
+      { id: 'slow', text: 'ends', check: { run: 'sleep 600' } },
+    ];
     const limits = { timeoutMs: 1000 };
     const { task } = await runJob(
       (request) => submits(request, 1),
       { tasks: [{ title: 'Slow', maxAttempts: 1, acceptance, limits }] },
       folder.path,
     );
-    expect(task?.failure?.class).toBe('timeout');
+    expect(task?.failure).toEqual({
+      class: 'timeout',
+      reason: 'the time limit of 1000 ms is over, while its check "slow" ran',
+    });
+  });
+
+  it('whose time ends after its check has failed does not blame a check that no longer runs', async () => {
+    await using folder = await folderWith({});
+    const acceptance = [{ id: 'quick', text: 'holds', check: { run: 'false' } }];
+    const { task } = await runJob(
+      (request) =>
+        repliesIn(request) === 0
+          ? submits(request, 1)
+          : reply([toolUse('run_command', { command: 'sleep 600' })]),
+      {
+        tools: ['run_command'],
+        tasks: [{ title: 'Slow', maxAttempts: 1, acceptance, limits: { timeoutMs: 2000 } }],
+      },
+      folder.path,
+    );
+    expect(task?.failure).toEqual({ class: 'timeout', reason: 'the time limit of 2000 ms is over' });
   });
 
   it('whose check can not be run has not failed: the attempt ends as infra and the next one checks again', async () => {

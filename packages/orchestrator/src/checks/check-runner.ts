@@ -1,7 +1,7 @@
 import { type JobSpec, type JsonValue, OUTPUT_SCHEMA_CHECK } from '@crewboard/contracts';
 import type { CommandRunner } from '@crewboard/tools';
 import { checkFailed, problemsLine } from './check-failure.ts';
-import { type ChecksEnd, runChecks } from './run-checks.ts';
+import { type ChecksEnd, type RunChecksOptions, runChecks } from './run-checks.ts';
 import type { JsonSchema, SchemaCompiler } from './schema-compiler.ts';
 import type { CheckedTask } from './task-checks.ts';
 
@@ -13,6 +13,7 @@ export interface CheckRunner {
     output: JsonValue | undefined,
     job: JobSpec,
     signal: AbortSignal,
+    onCheck?: RunChecksOptions['onCheck'],
   ): Promise<ChecksEnd>;
   /** Refuses a job's output that does not fit its `outputSchema`. Throws `check_failed`. */
   refuseUnfitOutput(job: JobSpec, output: JsonValue | undefined): void;
@@ -38,8 +39,8 @@ export function createCheckRunner(
   runnerOf: (job: JobSpec) => Promise<CommandRunner>,
 ): CheckRunner {
   return {
-    run: (task, output, job, signal) =>
-      runChecks(task, output, { schemas, openRunner: () => runnerOf(job), signal }),
+    run: (task, output, job, signal, onCheck) =>
+      runChecks(task, output, { schemas, openRunner: () => runnerOf(job), signal, onCheck }),
     refuseUnfitOutput(job, output) {
       if (job.outputSchema !== undefined) refuseUnfit(schemas, job.outputSchema, output);
     },

@@ -17,6 +17,8 @@ export interface RunChecksOptions {
   /** Makes the runner of the job's workspace; called once, when there is a command. Rejects when there can be none. */
   openRunner: () => Promise<CommandRunner>;
   signal: AbortSignal;
+  /** Told of each check by its ID before it is run. */
+  onCheck?: ((id: string) => void) | undefined;
 }
 
 function endLine({ timedOut, exitCode, signal }: CommandEnd, timeoutMs: number): string {
@@ -78,6 +80,7 @@ export async function runChecks(
   };
   for (const check of checksOf(task)) {
     options.signal.throwIfAborted();
+    options.onCheck?.(check.id);
     try {
       const end =
         check.kind === 'schema'

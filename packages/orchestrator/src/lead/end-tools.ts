@@ -67,13 +67,13 @@ export function createFinishJobTool(
       if (answer.kind === 'open') {
         const { taskIds, openCount } = answer;
         const detail = `${openCount === 1 ? '1 task is' : `${openCount} tasks are`} still open. Nothing was changed. Wait with board_wait, or waive them with a reason.`;
-        return jsonAnswer({ ...refusal, detail, openTasks: taskIds, openCount }, true);
+        return { ...jsonAnswer({ ...refusal, detail, openTasks: taskIds, openCount }, true), isNews: true };
       }
       const inbox = await readInbox(boards, hold.jobId, hold.taskId);
       const detail =
         'there is news that you have not seen: here it is. Nothing was changed. Take it into account, then finish.';
       const text = JSON.stringify({ ...refusal, detail, ...inboxShown(inbox) });
-      return { content: deliveries.carry(inbox, text), isError: true };
+      return { content: deliveries.carry(inbox, text), isError: true, isNews: true };
     },
   };
 }

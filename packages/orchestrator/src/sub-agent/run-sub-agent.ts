@@ -10,6 +10,7 @@ import { createBoardGetTool, createBoardListTool, dependencyResults } from '../b
 import { createCallBudget } from '../call-budget.ts';
 import { blameChecks } from '../checks/blame.ts';
 import type { CheckRunner } from '../checks/check-runner.ts';
+import { createRunningCheck } from '../checks/running-check.ts';
 import type { SchemaCompiler } from '../checks/schema-compiler.ts';
 import { guardedTools } from '../guarded-tools.ts';
 import type { JobFacts } from '../job-facts.ts';
@@ -56,6 +57,8 @@ export async function prepareSubAgent(
   const access = agentArtifacts(places, hold, task);
   const earlier = await boards.attempts(hold.jobId, task.id, task.attempt - 1);
   const limits = limitsFor(spec, task, settings, activeMs(earlier));
+  const runningCheck = createRunningCheck();
+  const submission = { boards, hold, shown, journal, checks, runningCheck, job: spec };
   const tools: Tool[] = [
     ...(await workTools.toolsOf(spec)),
     createChecklistTool(boards, hold, journal, spec.allowParallelInProgress),
@@ -66,7 +69,7 @@ export async function prepareSubAgent(
     createBoardProposeTool(boards, hold, task.owner?.id ?? 'sub-agent'),
     createReadArtifactTool(access, OWN_ARTIFACTS),
     createWriteArtifactTool(access),
-    createBoardSubmitTool({ boards, hold, shown, journal, checks, job: spec, timeoutMs: limits.timeoutMs }),
+    createBoardSubmitTool({ ...submission, timeoutMs: limits.timeoutMs }),
     createBoardFailTool(boards, hold, journal, settings.retryDelayMs * 2 ** task.failures),
   ];
   const dependencies = await dependencyResults(
@@ -119,6 +122,6 @@ export async function prepareSubAgent(
       log,
       { jobId: hold.jobId, taskId: task.id, attempt: task.attempt },
     );
-    return blameChecks(outcome, journal.entries);
+    return blameChecks(runningCheck.named(outcome), journal.entries);
   };
 }

@@ -11,6 +11,7 @@ import {
 } from '@crewboard/contracts';
 import { checkFailed, failureTold, passTold } from '../checks/check-failure.ts';
 import type { CheckRunner } from '../checks/check-runner.ts';
+import type { RunningCheck } from '../checks/running-check.ts';
 import { checksOf, isChecked } from '../checks/task-checks.ts';
 import { verdictNote } from '../checks/verdict-notes.ts';
 import { nextAfterSubmit, refuseUnfitSubmission } from '../submission.ts';
@@ -23,6 +24,7 @@ export interface SubmitDependencies {
   shown: ShownTask;
   journal: Journal;
   checks: CheckRunner;
+  runningCheck: RunningCheck;
   job: JobSpec;
   /** Checks last longer than other tools may: as long as the attempt. */
   timeoutMs: number;
@@ -33,18 +35,19 @@ export interface SubmitDependencies {
  * could not be run, which is no fault of the work. Throws `check_failed`, and what the board says to the holder.
  */
 async function passChecks(
-  { boards, hold, shown: { task }, journal, checks, job }: SubmitDependencies,
+  { boards, hold, shown: { task }, journal, checks, runningCheck, job }: SubmitDependencies,
   output: BoardSubmitInput['output'],
   { requestId, signal }: ToolContext,
 ): Promise<Evidence[] | ToolAnswer> {
   if (!isChecked(task)) return [];
   // Accepted already, or for a version that is past: then nothing is to be checked.
   if ((await boards.checkHold(hold, requestId, 'submit', task.version)) === 'repeat') return [];
-  const end = await checks.run(task, output, job, signal).catch((error: unknown) => {
+  const end = await checks.run(task, output, job, signal, runningCheck.is).catch((error: unknown) => {
     signal.throwIfAborted();
     if (error instanceof CrewboardError) return error;
     throw error;
   });
+  runningCheck.is(undefined);
   if (end instanceof CrewboardError) {
     return { content: '', end: { kind: 'failed', class: 'infra', reason: end.detail } };
   }
