@@ -1,8 +1,19 @@
 # One image for API and workers: `api` is what it does by default, `worker` the other command.
+
+# The manifests alone: what follows from them is kept as long as they are the same, whatever else was edited.
+FROM node:22-bookworm-slim AS manifests
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY apps apps
+COPY packages packages
+RUN find apps packages \( -type f ! -name package.json -o -type d -empty \) -delete
+
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
+COPY --from=manifests /app ./
+RUN npm ci --no-audit --no-fund
 COPY . .
-RUN npm ci --no-audit --no-fund && npm run build && npm prune --omit=dev --no-audit --no-fund
+RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
 FROM node:22-bookworm-slim
 ENV NODE_ENV=production \

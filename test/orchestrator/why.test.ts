@@ -25,7 +25,8 @@ async function open(tasks: readonly NewTask[], followedMost?: number) {
   const board = await openBoardFixture();
   const limits = { maxTasks: 20_000, maxParallel: 1 };
   const { jobId, ids } = await board.job(tasks, { limits });
-  const whyOf = createWhy(board.boards, async () => true, followedMost);
+  const served = { withModels: true, withCommands: false, paused: [] };
+  const whyOf = createWhy(board.boards, async () => served, followedMost);
   const task = (key: string): Promise<Task> => board.boards.task(jobId, ids[key] ?? '');
   return {
     board,

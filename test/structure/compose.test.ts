@@ -17,6 +17,7 @@ const Compose = z.object({
       container_name: z.string().optional(),
       ports: z.array(z.string()).optional(),
       environment: z.record(z.string(), z.string()).optional(),
+      healthcheck: z.object({ test: z.array(z.string()) }).optional(),
     }),
   ),
 });
@@ -51,6 +52,12 @@ describe('docker-compose.yml', () => {
     expect(services.worker?.ports).toBeUndefined();
     expect(services.worker?.container_name).toBeUndefined();
     expect(services.api?.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
+  });
+
+  it('asks each service for its own health', () => {
+    const worker = services.worker?.healthcheck?.test;
+    expect(worker).toEqual(['CMD', 'node', 'apps/cli/dist/main.js', 'worker', '--check']);
+    expect(services.api?.healthcheck?.test.join(' ')).toContain('/readyz');
   });
 
   it('does not start without a key', () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Boards, Claimed, Hold } from '@crewboard/board';
+import type { Boards, Claimed, Hold, ReadStoredJournal } from '@crewboard/board';
 import type { NewJournalEntry } from '@crewboard/contracts';
 import {
   type ArchiveJob,
@@ -45,12 +45,15 @@ export interface RetentionRig extends AsyncDisposable {
   contentsOf(jobId: string): Promise<string[]>;
 }
 
-export async function openRetentionRig(): Promise<RetentionRig> {
+/** `openBoard`: opens the boards; absent: on the run's Redis. */
+export async function openRetentionRig(
+  openBoard: (readStored: ReadStoredJournal) => Promise<BoardFixture> = openBoardFixture,
+): Promise<RetentionRig> {
   const folder = await mkdtemp(join(tmpdir(), 'crewboard-retention-'));
   const artifacts = createFileArtifactStore(join(folder, 'artifacts'));
   const archives = createFileArchiveStore(join(folder, 'archive'));
   const readStored = readStoredFrom(artifacts);
-  const board = await openBoardFixture(readStored);
+  const board = await openBoard(readStored);
   const plain = board.boards;
   const moveJournal = createJournalMover({ boards: plain, artifacts });
   const archiveJob = createArchiveJob({ boards: plain, archives, moveJournal });

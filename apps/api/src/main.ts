@@ -11,6 +11,7 @@ import {
   readPriceFile,
   resolveCommandsMode,
   settingsFrom,
+  warnAtStart,
   watchConnections,
   watchDataFolder,
 } from '@crewboard/orchestrator';
@@ -55,6 +56,7 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   });
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
+  void warnAtStart({ settings, redis, log }, 'api');
   const core = composeCore({ redis, queueConnection, settings, log });
   const { boards, artifacts, deleteJob } = core;
   const hub = createEventHub(reader, boards, log);

@@ -1,3 +1,3 @@
 export type { DoctorRun } from './doctor.ts';
-export { runDoctor, runWorker } from './main.ts';
+export { checkWorker, runDoctor, runWorker } from './main.ts';
 export { startWorker, type WorkerConnections } from './worker.ts';

@@ -1,7 +1,9 @@
-import { CrewboardError } from '@crewboard/contracts';
+import { hostname } from 'node:os';
+import { CrewboardError, type Environment } from '@crewboard/contracts';
 import {
   awaitRedis,
   checkFolders,
+  isAnnounced,
   providersOf,
   REDIS_OPTIONS,
   readPriceFile,
@@ -14,6 +16,11 @@ import { readConfig } from './config.ts';
 import { type DoctorRun, examineBoards, type JobReport } from './doctor.ts';
 import { startWorker } from './worker.ts';
 
+function redisUrlOf({ REDIS_URL: url }: Environment): string {
+  if (url !== undefined) return url;
+  throw new CrewboardError('invalid_argument', 'REDIS_URL is not set: a worker needs the Redis of its API.');
+}
+
 /**
  * Runs a worker by the process environment: opens its connections, takes tasks until `stop`. Throws
  * `invalid_argument` when REDIS_URL is missing, or both a model and commands, `unavailable` when Redis does not answer,
@@ -21,12 +28,7 @@ import { startWorker } from './worker.ts';
  */
 export async function runWorker(): Promise<{ stop(): Promise<void> }> {
   const config = readConfig();
-  const { REDIS_URL: url } = config;
-  if (url === undefined)
-    throw new CrewboardError(
-      'invalid_argument',
-      'REDIS_URL is not set: a worker needs the Redis of its API.',
-    );
+  const url = redisUrlOf(config);
   const commands = await resolveCommandsMode(config.CREWBOARD_COMMANDS);
   const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   if (providersOf(settings).length === 0 && commands === 'off') {
@@ -63,12 +65,9 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
 /** A Redis that does not answer by then is taken for gone: somebody waits at a terminal. */
 const CONNECT_WITHIN_MS = 5000;
 
-/**
- * Looks over the boards of the Redis at `redisUrl` on a connection of its own; see {@link examineBoards}.
- * Throws `unavailable` when that Redis can't be reached.
- */
-export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGenerator<JobReport> {
-  const redis = new Redis(run.redisUrl, {
+/** Opens a connection that does not wait for a Redis that is away. Throws `unavailable` naming its host. */
+async function connectNow(url: string): Promise<Redis> {
+  const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: CONNECT_WITHIN_MS,
     // Else a connection that never was holds the process for 2 s.
@@ -80,13 +79,40 @@ export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGe
   redis.on('error', (error) => {
     why = ` (${error.message})`;
   });
+  await redis.connect().catch((cause: unknown) => {
+    redis.disconnect();
+    const { host } = new URL(url);
+    throw new CrewboardError('unavailable', `the Redis at ${host} can't be reached${why}`, {}, { cause });
+  });
+  return redis;
+}
+
+/**
+ * Looks over the boards of the Redis at `redisUrl` on a connection of its own; see {@link examineBoards}.
+ * Throws `unavailable` when that Redis can't be reached.
+ */
+export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGenerator<JobReport> {
+  const redis = await connectNow(run.redisUrl);
   try {
-    await redis.connect().catch((cause: unknown) => {
-      const { host } = new URL(run.redisUrl);
-      throw new CrewboardError('unavailable', `the Redis at ${host} can't be reached${why}`, {}, { cause });
-    });
     yield* examineBoards(redis, run);
   } finally {
     redis.disconnect();
   }
+}
+
+/**
+ * Resolves when a worker of this machine has said within the last 15 s that it takes tasks: so its process runs and
+ * reaches Redis. Throws `unavailable` when none has, and `invalid_argument` without REDIS_URL.
+ */
+export async function checkWorker(): Promise<void> {
+  const config = readConfig();
+  const redis = await connectNow(redisUrlOf(config));
+  const isThere = await isAnnounced(redis, config.CREWBOARD_PREFIX, hostname()).finally(() =>
+    redis.disconnect(),
+  );
+  if (isThere) return;
+  throw new CrewboardError(
+    'unavailable',
+    `no worker of this machine (${hostname()}) takes tasks: start one with \`crewboard worker\`, or see in its log what keeps it.`,
+  );
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RedisClient } from '@crewboard/board';
 import {
@@ -15,6 +14,8 @@ import {
   type Settings,
   servedQueues,
   startQueueWorkers,
+  warnAtStart,
+  workerName,
 } from '@crewboard/orchestrator';
 import type { Redis } from 'ioredis';
 import { watchWorker } from './watch-worker.ts';
@@ -53,7 +54,7 @@ export async function startWorker(
   });
   const governing = governor.run(shutdown.signal);
   const workTools = createJobTools(settings);
-  const workerId = `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const workerId = workerName(hostname(), process.pid);
   await followCancels(connections.subscriber, settings.prefix, (jobId, taskId) => {
     for (const { hold, lease } of running.get(jobId) ?? []) {
       if (taskId === undefined || taskId === hold.taskId) lease.stop('cancelled');
@@ -84,9 +85,10 @@ export async function startWorker(
   const announced = announceWorker(
     connections.boards,
     settings.prefix,
-    { id: workerId, providers: [...new Set(served)], log },
+    { id: workerId, providers: [...new Set(served)], hasModels: providers.length > 0, log },
     shutdown.signal,
   );
+  void warnAtStart({ settings, redis: connections.boards, log }, 'worker');
   log.info({ workerId, providers, commands: settings.commands }, 'worker started');
   return {
     async stop() {

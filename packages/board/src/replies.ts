@@ -1,5 +1,6 @@
 import { CrewboardError } from '@crewboard/contracts';
 import { z } from 'zod';
+import { isOutOfMemory } from './when-full.ts';
 
 const RefusedReplyList = z.tuple([z.literal('refused'), z.string(), z.string()]);
 /** What a script says with a refusal. */
@@ -59,11 +60,11 @@ const UNAVAILABLE =
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof CrewboardError || !(error instanceof Error)) return error;
   if (!UNAVAILABLE.test(error.message) && error.name !== 'MaxRetriesPerRequestError') return error;
-  const full = error.message.includes('OOM');
+  const full = isOutOfMemory(error);
   return new CrewboardError(
     'unavailable',
     full
-      ? 'Redis is out of memory. Nothing was changed. Raise maxmemory, or delete ended jobs (DELETE /v1/jobs/:id), then try again.'
+      ? 'Redis is out of memory. Nothing was changed. Raise maxmemory, or (with Redis 7.0 or newer) delete ended jobs (DELETE /v1/jobs/:id), then try again.'
       : 'Redis can not be reached or can not take writes. Try again in a moment.',
     {},
     { cause: error },

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { unlock } from './job-index.ts';
 import { redisNow } from './redis-clock.ts';
+import { evenWhenFull } from './when-full.ts';
 
 /** As long as an Idempotency-Key is known: its repeat must not make a deleted job anew. */
 const DELETED_TTL_MS = 24 * 3_600_000;
@@ -24,7 +25,7 @@ export function retentionIndex(io: BoardIo) {
   return {
     /** Notes that an ended job has an archive. `endedAt` in ms. */
     async addEnded(jobId: string, endedAt: number): Promise<void> {
-      await io.guard(() => io.redis.zadd(ended, String(endedAt), jobId));
+      await io.guard(() => evenWhenFull(io.redis, 'ZADD', ended, endedAt, jobId));
     },
     /** It runs again, or has left Redis. */
     async removeEnded(jobId: string): Promise<void> {
@@ -44,7 +45,9 @@ export function retentionIndex(io: BoardIo) {
 
     /** True for the one process that may write the job's archive now: only so that not all of them do the same work. */
     async lockArchive(jobId: string, token: string): Promise<boolean> {
-      const locked = await io.guard(() => io.redis.set(archiving(jobId), token, 'PX', ARCHIVING_MS, 'NX'));
+      const locked = await io.guard(() =>
+        evenWhenFull(io.redis, 'SET', archiving(jobId), token, 'PX', ARCHIVING_MS, 'NX'),
+      );
       return locked !== null;
     },
     /** Gives the lock back if it is still this process'. */
@@ -54,7 +57,9 @@ export function retentionIndex(io: BoardIo) {
 
     /** Notes that a job is to be deleted, before anything of it goes; `project` may be `*` when it is not known. */
     async beginDeleting(jobId: string, project: string): Promise<void> {
-      await io.guard(() => io.redis.hset(deleting, jobId, JSON.stringify({ v: 1, project })));
+      await io.guard(() =>
+        evenWhenFull(io.redis, 'HSET', deleting, jobId, JSON.stringify({ v: 1, project })),
+      );
     },
     /** The project of a job that is being deleted, `*` when it was not known. */
     async deletingProject(jobId: string): Promise<string | undefined> {
@@ -75,7 +80,7 @@ export function retentionIndex(io: BoardIo) {
     },
     /** Everything of the job is gone. */
     async endDeleting(jobId: string): Promise<void> {
-      await io.guard(() => io.redis.set(deleted(jobId), '1', 'PX', DELETED_TTL_MS));
+      await io.guard(() => evenWhenFull(io.redis, 'SET', deleted(jobId), '1', 'PX', DELETED_TTL_MS));
       await io.guard(() => io.redis.hdel(deleting, jobId));
     },
     /** True for a day after a job was deleted, and while it is. */

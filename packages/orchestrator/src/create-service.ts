@@ -218,9 +218,9 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
 /** Everything that the API can ask of the orchestrator, over one Redis. */
 export function createService(dependencies: ServiceDependencies): Service {
   const { boards, redis, settings, artifacts, deleteJob } = dependencies;
-  const isServed = servedProviders(redis, settings.prefix);
+  const servedBy = servedProviders(redis, settings.prefix);
   const checkRules = createCheckRules(settings.commands);
-  const views = jobViews(boards, isServed);
+  const views = jobViews(boards, servedBy);
   const holders = { boards, settings, guard: createLoopGuard() };
   return {
     ...jobCalls({ ...dependencies, checkRules }, views),
@@ -235,7 +235,7 @@ export function createService(dependencies: ServiceDependencies): Service {
       boards,
       settings,
       checkRules,
-      isServed,
+      servedBy,
       publishCancel: cancelPublisher(redis, settings.prefix),
     }),
   };

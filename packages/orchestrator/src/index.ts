@@ -40,7 +40,8 @@ export type {
   TaskDecision,
 } from './service.ts';
 export { type Provider, providersOf, type Settings, settingsFrom } from './settings.ts';
+export { warnAtStart } from './start-warnings.ts';
 export { type ConnectionWatch, type WatchedConnection, watchConnections } from './watch-connections.ts';
 export { createJobTools, type WorkTools } from './work-tools.ts';
-export { announceWorker } from './worker-registry.ts';
+export { announceWorker, isAnnounced, workerName } from './worker-registry.ts';
 export { servedQueues, startQueueWorkers } from './workers.ts';

@@ -13,11 +13,15 @@ export function spendOf(state: JobState): Spend {
   return { ...state.money, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
 }
 
-function reasonOf(state: JobState, served: boolean, people: string | undefined): string | undefined {
+function reasonOf(
+  state: JobState,
+  standstill: string | undefined,
+  people: string | undefined,
+): string | undefined {
   if (state.cancelling && state.endedAt === 0) return `cancelling: ${state.reason}`;
   if (state.reason !== '') return state.reason;
   if (state.endedAt === 0 && state.modelDown !== undefined) return state.modelDown;
-  return waitsForWorker(state) && !served ? 'provider: no worker' : people;
+  return standstill ?? people;
 }
 
 /** True when something of the job can be done now, and only by one of our workers. */
@@ -27,8 +31,8 @@ export function waitsForWorker(state: JobState): boolean {
 
 /** What a job's view needs to know besides its state. */
 export interface ViewFacts {
-  /** Some worker takes the tasks of its provider. */
-  served: boolean;
+  /** Why nobody takes what of it waits for our workers, if that is so. */
+  standstill: string | undefined;
   /** Why it waits for people, if it does. */
   people: string | undefined;
   /** The plan that waits for approval, where the view shows it. */
@@ -36,7 +40,7 @@ export interface ViewFacts {
 }
 
 /** The public job of one consistent read. */
-export function jobView(state: JobState, { served, people, plan }: ViewFacts): Job {
+export function jobView(state: JobState, { standstill, people, plan }: ViewFacts): Job {
   const { spec } = state;
   return withoutAbsent({
     id: spec.id,
@@ -44,7 +48,7 @@ export function jobView(state: JobState, { served, people, plan }: ViewFacts): J
     title: spec.title,
     goal: spec.goal,
     status: state.status,
-    statusReason: reasonOf(state, served, people),
+    statusReason: reasonOf(state, standstill, people),
     pauses: state.pauses,
     version: state.version,
     counts: state.counts,

@@ -4,18 +4,19 @@ import { jobView, waitsForWorker } from './job-view.ts';
 import { peopleReason } from './people-reason.ts';
 import { planWait } from './plan-wait.ts';
 import type { Provider } from './settings.ts';
-import type { IsServed } from './worker-registry.ts';
+import { jobStandstill } from './standstill.ts';
+import type { Served, ServedBy } from './worker-registry.ts';
 
 /** Makes public jobs of their states. */
 export interface JobViews {
   /** One job, with the plan that waits for approval. */
   view(state: JobState): Promise<Job>;
-  /** As lists show them: without plans; whether a worker is there is asked once a provider. */
+  /** As lists show them: without plans; what takes their tasks is asked once a provider. */
   views(states: readonly JobState[]): Promise<Job[]>;
 }
 
 /** Makes the views of jobs; what few jobs need is asked only for those. */
-export function jobViews(boards: Boards, isServed: IsServed): JobViews {
+export function jobViews(boards: Boards, servedBy: ServedBy): JobViews {
   async function forPeople(
     state: JobState,
   ): Promise<{ people: string | undefined; plan: JobPlan | undefined }> {
@@ -27,18 +28,20 @@ export function jobViews(boards: Boards, isServed: IsServed): JobViews {
     return { people: peopleReason(state, { plan: waits, questions }), plan: pending };
   }
 
-  async function view(state: JobState, ask: IsServed, showsPlan: boolean): Promise<Job> {
-    const served = !waitsForWorker(state) || (await ask(state.spec.provider));
+  async function view(state: JobState, ask: ServedBy, showsPlan: boolean): Promise<Job> {
+    const standstill = waitsForWorker(state)
+      ? jobStandstill(await ask(state.spec.provider), state)
+      : undefined;
     const { people, plan } = await forPeople(state);
-    return jobView(state, { served, people, plan: showsPlan ? plan : undefined });
+    return jobView(state, { standstill, people, plan: showsPlan ? plan : undefined });
   }
 
   return {
-    view: (state) => view(state, isServed, true),
+    view: (state) => view(state, servedBy, true),
     views(states) {
-      const asked = new Map<Provider, Promise<boolean>>();
-      const askOnce: IsServed = (provider) => {
-        const answer = asked.get(provider) ?? isServed(provider);
+      const asked = new Map<Provider, Promise<Served>>();
+      const askOnce: ServedBy = (provider) => {
+        const answer = asked.get(provider) ?? servedBy(provider);
         asked.set(provider, answer);
         return answer;
       };

@@ -25,7 +25,7 @@ import { needsModel, noModel, type Settings } from './settings.ts';
 import { visibleJob } from './visible-job.ts';
 import { warningsOf } from './warnings.ts';
 import { createWhy } from './why.ts';
-import type { IsServed } from './worker-registry.ts';
+import type { ServedBy } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
 
@@ -34,7 +34,7 @@ interface PersonDependencies {
   settings: Settings;
   checkRules: CheckRules;
   publishCancel: PublishCancel;
-  isServed: IsServed;
+  servedBy: ServedBy;
 }
 
 const userOf = (scope: Scope): Actor => ({ kind: 'user', id: scope.caller });
@@ -82,9 +82,9 @@ export function personService({
   settings,
   checkRules,
   publishCancel,
-  isServed,
+  servedBy,
 }: PersonDependencies): PersonCalls {
-  const whyOf = createWhy(boards, isServed);
+  const whyOf = createWhy(boards, servedBy);
 
   async function open(scope: Scope, jobId: string, taskId: string) {
     const state = await visibleJob(boards, scope, jobId);

@@ -120,7 +120,7 @@ export function noModel(what: string): CrewboardError {
 }
 
 /** The providers that this process can serve. */
-export function providersOf(settings: Settings): Provider[] {
+export function providersOf(settings: Pick<Settings, 'providers'>): Provider[] {
   return (['anthropic', 'simulated'] satisfies Provider[]).filter(
     (name) => settings.providers[name] !== undefined,
   );

@@ -1,7 +1,9 @@
 import type { Boards, JobState } from '@crewboard/board';
 import { isoTime, shownLine, type Task } from '@crewboard/contracts';
 import { planWait } from './plan-wait.ts';
-import type { IsServed } from './worker-registry.ts';
+import { isDownReason } from './provider/down-reason.ts';
+import { checksStandstill, taskStandstill } from './standstill.ts';
+import type { ServedBy } from './worker-registry.ts';
 
 /** Of one text of others inside the line, in columns. */
 const QUOTED_MOST = 300;
@@ -20,11 +22,17 @@ export function nameOf(task: Task): string {
   return task.number === 0 ? 'the lead' : `#${task.number} "${shownLine(task.title, TITLE_MOST)}"`;
 }
 
+function blocked({ block }: Task): string {
+  const question =
+    block?.question === undefined ? '' : ` (question: ${shownLine(block.question, QUOTED_MOST)})`;
+  return `is blocked (${block?.kind})${because(block?.reason)}${question}`;
+}
+
 /**
  * Makes the function that puts the state of one task into words, as what follows its name: who holds it, what it needs,
  * how it ended.
  */
-export function taskState(boards: Boards, isServed: IsServed) {
+export function taskState(boards: Boards, servedBy: ServedBy) {
   /** How long ago the holder was heard of: what has run off its lease. */
   async function heardOf(jobId: string, { id, leaseUntil }: Task): Promise<string> {
     if (leaseUntil === undefined) return 'without a lease';
@@ -41,13 +49,15 @@ export function taskState(boards: Boards, isServed: IsServed) {
     return `is held by ${who} (attempt ${task.attempt}, ${await heardOf(jobId, task)})`;
   }
 
-  async function inReview(jobId: string, { id }: Task): Promise<string> {
-    const review = await boards.reviewOf(jobId, id);
+  async function inReview({ spec }: JobState, { id }: Task): Promise<string> {
+    const review = await boards.reviewOf(spec.id, id);
     switch (review.waitsFor) {
       case 'checks':
         return `is in review: its checks are run by ${review.runner}, since ${isoTime(review.sinceMs)}`;
-      case 'runner':
-        return `is in review: its checks wait for a runner${because(review.problem)}`;
+      case 'runner': {
+        const standstill = checksStandstill(await servedBy(spec.provider), spec.provider);
+        return `is in review: its checks wait for a runner${because(standstill ?? review.problem)}`;
+      }
       case 'people':
         return 'is in review: the lead or a person must approve or reject it';
       case 'nothing':
@@ -58,6 +68,8 @@ export function taskState(boards: Boards, isServed: IsServed) {
   async function scheduled(jobId: string, task: Task, at: string): Promise<string> {
     const [last] = task.attempt === 0 ? [] : await boards.attempts(jobId, task.id, task.attempt, 1);
     if (last?.outcome === undefined) return `is scheduled for ${at}`;
+    if (last.outcome === 'parked' && last.reason !== undefined && isDownReason(last.reason))
+      return `waits for its model${because(last.reason)}; that is probed at short intervals, and the task goes on as soon as it answers, else at ${at}`;
     const how = last.class === undefined ? last.outcome : `${last.outcome} (${last.class})`;
     return `is scheduled for ${at}: attempt ${last.attempt} ${how}${because(last.reason)}`;
   }
@@ -70,10 +82,9 @@ export function taskState(boards: Boards, isServed: IsServed) {
   }
 
   /** What a ready task of our own waits for. */
-  async function ready({ spec, counts }: JobState): Promise<string> {
-    if (!(await isServed(spec.provider))) {
-      return `is ready, but no worker that can reach its model is running (provider: no worker); start one with \`crewboard worker\``;
-    }
+  async function ready({ spec, counts }: JobState, task: Task): Promise<string> {
+    const standstill = taskStandstill(await servedBy(spec.provider), spec.provider, task);
+    if (standstill !== undefined) return `is ready, but ${standstill}`;
     const atOnce = spec.allowParallelInProgress ? spec.limits.maxParallel : 1;
     return `is ready and waits for a free place (${tasksText(counts.in_progress)} in progress, at most ${atOnce} by agents at once)`;
   }
@@ -98,7 +109,7 @@ export function taskState(boards: Boards, isServed: IsServed) {
       case 'unreachable':
         return task.number === 0 ? 'waits for news of its board' : 'waits for other tasks';
       default:
-        if (task.executor === 'agent' || task.executor === 'command') return ready(state);
+        if (task.executor === 'agent' || task.executor === 'command') return ready(state, task);
         return `is ready and waits for ${task.executor === 'human' ? 'a person' : 'an external holder'} to claim it`;
     }
   }
@@ -109,13 +120,9 @@ export function taskState(boards: Boards, isServed: IsServed) {
       case 'in_progress':
         return heldBy(jobId, task);
       case 'in_review':
-        return inReview(jobId, task);
+        return inReview(state, task);
       case 'blocked':
-        return `is blocked (${task.block?.kind})${because(task.block?.reason)}${
-          task.block?.question === undefined
-            ? ''
-            : ` (question: ${shownLine(task.block.question, QUOTED_MOST)})`
-        }`;
+        return blocked(task);
       case 'completed':
         return `was completed in attempt ${task.attempt}${because(task.result?.summary)}`;
       case 'failed':

@@ -3,7 +3,7 @@ import { isEnded, isLost, isTerminal, type Task, type Why } from '@crewboard/con
 import { isBehindOthers, notFollowed, rootsOf } from './roots.ts';
 import { nameOf, taskState } from './task-state.ts';
 import { cancelledBecause } from './why-cancelled.ts';
-import type { IsServed } from './worker-registry.ts';
+import type { ServedBy } from './worker-registry.ts';
 
 /** Tasks that an answer names. */
 const NAMED_MOST = 20;
@@ -13,8 +13,8 @@ const NAMED_MOST = 20;
  * what it needs, how it ended. Reads one after the other, so on a busy board the parts may be of different moments.
  * `followedMost`: tasks above one that are followed at most.
  */
-export function createWhy(boards: Boards, isServed: IsServed, followedMost?: number) {
-  const stateOf = taskState(boards, isServed);
+export function createWhy(boards: Boards, servedBy: ServedBy, followedMost?: number) {
+  const stateOf = taskState(boards, servedBy);
 
   /** Of a task that waits for others: the roots of what is above it, worst first, and what stands between. */
   async function behind(state: JobState, task: Task): Promise<{ text: string; tasks: Task[] }> {

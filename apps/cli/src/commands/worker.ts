@@ -10,14 +10,25 @@ export function addWorker(program: Command, { terminal, config }: Context): void
     .command('worker')
     .description('Run one worker in the foreground until Ctrl-C; needs REDIS_URL and a model')
     .option('--json', 'print one line of JSON to stdout when it takes tasks')
-    .action((options: { json?: true }) =>
-      runInForeground(async () => {
+    .option(
+      '--check',
+      'start nothing: say whether a worker of this machine takes tasks, by the exit code, too',
+    )
+    .action(async (options: { json?: true; check?: true }) => {
+      const say = async (text: string, json: object) =>
+        options.json ? terminal.data(`${safeJson(json)}\n`) : terminal.message(text);
+      if (options.check) {
+        const { checkWorker } = await import('@crewboard/worker');
+        await checkWorker();
+        await say('A worker of this machine takes tasks', { ready: true });
+        return;
+      }
+      await runInForeground(async () => {
         const { runWorker } = await import('@crewboard/worker');
         const worker = await runWorker();
-        if (options.json) await terminal.data(`${safeJson({ ready: true, pid: process.pid })}\n`);
-        else terminal.message('The worker takes tasks');
+        await say('The worker takes tasks', { ready: true, pid: process.pid });
         return worker;
-      }, config().npmScript),
-    );
+      }, config().npmScript);
+    });
   withExamples(command, ['REDIS_URL=redis://redis:6379 ANTHROPIC_API_KEY=... crewboard worker']);
 }

@@ -4,6 +4,7 @@ import { CrewboardError } from '@crewboard/contracts';
 import { pause } from '../lease.ts';
 import type { Provider } from '../settings.ts';
 import type { Entrance } from './admission.ts';
+import { downReason } from './down-reason.ts';
 import type { LocalSlots } from './local-slots.ts';
 import type { ModelName } from './rate-scripts.ts';
 import { nameOfModel } from './rate-scripts.ts';
@@ -91,7 +92,7 @@ export function attemptCalls(
 
   /** The attempt parks until the model answers: it is woken then. */
   async function waitForModel(why: string): Promise<Required<Excuse>> {
-    const reason = `provider: ${model.model} answers nobody (${why})`;
+    const reason = downReason(model.model, why);
     await store.registerParked(model, caller);
     await boards.markModelDown(caller.jobId, model.model, reason);
     return { reason, delayMs: times.downParkMs };
