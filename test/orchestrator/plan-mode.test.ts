@@ -6,7 +6,6 @@ import {
   lastResults,
   type MessagesRequest,
   reply,
-  text,
   toolUse,
 } from '../support/scripted-messages-api.ts';
 import { type AgentScript, type LeadStack, openLeadStack, timesIn } from './support.ts';
@@ -203,13 +202,13 @@ describe('a plan that waits', () => {
 
   it('is left to people when the lead fails before it was made, if there are tasks', async () => {
     await using stack = await openLeadStack({
-      lead: () => reply([text('no')], { stopReason: 'refusal' }),
+      lead: () => reply([], { stopReason: 'refusal' }),
       subAgent: submit,
     });
     const jobId = await stack.submit({ goal: 'Do it', tasks: [{ title: 'Given' }], plan: PLAN });
     const { job } = await plannedBy(stack, jobId);
     const said =
-      /the plan waits for approval; the lead failed before it made one \(refused\): the model refused/;
+      /the plan waits for approval; the lead failed before it made one \(refused\): the model refused to go on\. Approve to run/;
     expect(job.statusReason).toMatch(/^people: /);
     expect(job.statusReason).toMatch(said);
     const { jobs, tasks } = stack.local.client;

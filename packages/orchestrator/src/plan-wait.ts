@@ -14,6 +14,6 @@ export async function planWait(boards: Boards, { spec, lead }: JobState): Promis
   const [task] = await boards.readTasks(spec.id, [lead], true);
   if (task?.status !== 'failed') return WAITS;
   const { class: failureClass, reason = '' } = task.failure ?? {};
-  const why = reason.trim() === '' ? '' : `: ${shownLine(reason, REASON_COLUMNS)}`;
+  const why = reason.trim() === '' ? '' : `: ${shownLine(reason, REASON_COLUMNS).replace(/\.$/, '')}`;
   return `${WAITS}; the lead failed before it made one (${failureClass ?? 'model'})${why}. Approve to run the given tasks without it, or retry it`;
 }
