@@ -181,7 +181,7 @@ export interface DeletionCalls {
 
 export interface OpenArtifact {
   artifact: Artifact;
-  /** Opens the content, or a part that lies in it; to be read to its end or destroyed. Errors: `not_found`. */
+  /** Opens the content, or a part that lies in it; to be read to its end or destroyed. Errors: `unavailable` when it is lost. */
   read(range?: { offset: number; bytes: number }): Promise<Readable>;
 }
 

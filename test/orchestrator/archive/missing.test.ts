@@ -1,4 +1,5 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { openBoards } from '@crewboard/board';
 import { createClient } from '@crewboard/client';
 import { newJobId } from '@crewboard/contracts';
@@ -95,6 +96,20 @@ describe('an archived job that has lost', () => {
     await expect(clientOf(app).jobs.get(jobId)).rejects.toMatchObject({ code: 'unavailable' });
     await rename(`${path}.away`, path);
     expect((await clientOf(app).jobs.get(jobId)).status).toBe('partial');
+  });
+
+  it('its files and conversations is `unavailable` where those are read', async () => {
+    await using app = await openRealApp();
+    const { jobId, ids } = await awayJob(app);
+    await rm(join(app.rig.folder, 'artifacts'), { recursive: true });
+    for (const path of ['/artifacts/a.txt', `/tasks/${ids.done}/transcript`]) {
+      const { status, body } = await app.send('GET', `/${jobId}${path}`);
+      expect({ status, code: body.code }).toEqual({ status: 503, code: 'unavailable' });
+      expect(body.detail).toMatch(
+        new RegExp(` is missing \\(artifacts/${jobId}/[0-9a-f]{64} in the data folder`),
+      );
+    }
+    expect((await app.send('GET', `/${jobId}`)).status).toBe(200);
   });
 
   it('its file is `not_found` for callers of other projects', async () => {

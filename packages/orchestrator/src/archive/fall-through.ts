@@ -1,6 +1,7 @@
 import type { Boards, JobState } from '@crewboard/board';
 import { parseJournal, type ReadStoredJournal, storedEntries } from '@crewboard/board';
 import { type ArchivedJob, CrewboardError } from '@crewboard/contracts';
+import { readNamed } from '../artifacts/missing-content.ts';
 import { isMissing } from '../missing.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import type { ArchiveStore } from './archive-store.ts';
@@ -196,7 +197,10 @@ function archivedKeys(
         async (archive) => {
           const stored = await archive.journalOf(taskId);
           if (stored === undefined) return [];
-          return parseJournal(taskId, storedEntries(await readStored(jobId, stored.sha256)));
+          const { sha256 } = stored;
+          const content = { jobId, sha256, what: `the journal of ${taskId}` };
+          const text = await readNamed(boards, content, () => readStored(jobId, sha256));
+          return parseJournal(taskId, storedEntries(text));
         },
       ),
   };

@@ -6,9 +6,11 @@ import {
   CrewboardError,
   cursorAfter,
   placeOf,
+  shownLine,
 } from '@crewboard/contracts';
 import type { ArtifactCalls, Scope } from '../service.ts';
 import { visibleJob } from '../visible-job.ts';
+import { readNamed } from './missing-content.ts';
 import type { ArtifactPlaces } from './put-artifact.ts';
 
 const PAGE_DEFAULT = 50;
@@ -44,7 +46,12 @@ export function artifactService({ boards, artifacts }: ArtifactPlaces): Artifact
 
     async findArtifact(scope, jobId, name) {
       const artifact = await find(scope, jobId, name);
-      return { artifact, read: (range) => artifacts.read(jobId, artifact.sha256, range) };
+      const { sha256, path } = artifact;
+      const content = { jobId, sha256, what: `the content of ${shownLine(path, 300)}` };
+      return {
+        artifact,
+        read: (range) => readNamed(boards, content, () => artifacts.read(jobId, sha256, range)),
+      };
     },
   };
 }
