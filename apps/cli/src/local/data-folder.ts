@@ -36,6 +36,7 @@ const OWN_ENTRIES = [
   '/redis/',
   '/locks/',
   '/artifacts/',
+  '/archive/',
 ];
 const OWN_NAMES = /^(?:\.gitignore|api-key.*|server\.json.*|logs|redis|locks|artifacts)$/;
 
