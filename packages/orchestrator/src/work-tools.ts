@@ -1,4 +1,4 @@
-import { CrewboardError, type JobSpec, type Tool } from '@crewboard/contracts';
+import { CrewboardError, type JobSpec, shownLine, type Tool } from '@crewboard/contracts';
 import {
   type CommandRunner,
   createFileLocks,
@@ -22,6 +22,18 @@ export interface WorkTools {
   idle(): Promise<void>;
 }
 
+/**
+ * At the submit the path was the physical one and within the allowed roots. A link in its place by now, perhaps by a
+ * command of another job, may lead anywhere.
+ */
+function replaced(path: string): CrewboardError {
+  return new CrewboardError(
+    'forbidden',
+    `the workspace ${shownLine(path, 300)} is no folder of its own any more: since the job was submitted, it, or a folder above it, has been replaced by a link.`,
+    { next: 'put the folder back, or submit the job again with the path that is meant' },
+  );
+}
+
 /** Makes the work tools of a process; its agents share the locks of files. */
 export function createJobTools({ commands: mode, dataDir }: Settings): WorkTools {
   const commands = createCommands(mode);
@@ -31,7 +43,10 @@ export function createJobTools({ commands: mode, dataDir }: Settings): WorkTools
     if (spec.workspace === undefined) {
       throw new CrewboardError('invalid_argument', 'the job has no workspace to run commands in.');
     }
-    return openWorkspace({ root: spec.workspace.path, deniedPaths: [dataDir] });
+    const { path } = spec.workspace;
+    const workspace = await openWorkspace({ root: path, deniedPaths: [dataDir] });
+    if (workspace.root !== path) throw replaced(path);
+    return workspace;
   }
 
   return {
