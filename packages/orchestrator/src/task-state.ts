@@ -56,7 +56,9 @@ export function taskState(boards: Boards, servedBy: ServedBy) {
         return `is in review: its checks are run by ${review.runner}, since ${isoTime(review.sinceMs)}`;
       case 'runner': {
         const standstill = checksStandstill(await servedBy(spec.provider), spec.provider);
-        return `is in review: its checks wait for a runner${because(standstill ?? review.problem)}`;
+        const last = because(review.problem);
+        const now = standstill === undefined ? '' : `${last === '' ? ':' : ';'} ${standstill}`;
+        return `is in review: its checks wait for a runner${last}${now}`;
       }
       case 'people':
         return 'is in review: the lead or a person must approve or reject it';
