@@ -34,10 +34,10 @@ function claimRefusal(board: ModelBoard, task: ModelTask, call: Claim): Answer |
   }
   if (task.status !== 'pending') return refused('invalid_transition');
   const readiness = readinessOf(task);
-  // What was not dispatched has a delivery of its own to come.
-  if (isBuiltIn(call.owner) && readiness === 'ready' && !task.queued) return { word: 'dropped' };
   const isDue = readiness === 'scheduled' && (task.notBefore ?? 0) <= board.now;
   if (readiness !== 'ready' && !isDue) return refused('not_ready');
+  // What was not dispatched has a delivery of its own to come.
+  if (isBuiltIn(call.owner) && !task.queued) return { word: 'dropped' };
   const isBusy = plannedOf(board).some((other) => other.status === 'in_progress');
   if (task.number > 0 && !board.settings.allowParallel && isBusy) {
     unqueue(task, call);

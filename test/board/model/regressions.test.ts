@@ -252,6 +252,21 @@ describe('edits and reopened tasks', () => {
   });
 });
 
+describe('the window', () => {
+  it('takes no task whose time has come past the ones that fill it', async () => {
+    await play(
+      { maxParallel: 1 },
+      [task('a'), task('b')],
+      [
+        claim(1, 'c1'),
+        { do: 'fail', task: 1, claim: 1, request: 'f', class: 'check', retryable: true, delay: 'soon' },
+        claim(2, 'c2'),
+        claim(1, 'c3'),
+      ],
+    );
+  });
+});
+
 describe('the lead', () => {
   const lead = (request: string): Call => ({
     do: 'claim',

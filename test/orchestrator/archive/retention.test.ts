@@ -307,11 +307,12 @@ describe('a damaged archive', () => {
       await board.boards.index.list(jobId, 'default', 1);
       await rig.retentionOf(0).removeJob(jobId, NEVER);
       await damage(rig.archivePath(jobId));
-      for (const path of [`/${jobId}`, `/${jobId}/result`, ''])
+      for (const path of [`/${jobId}`, `/${jobId}/result`])
         expect((await app.send('GET', path)).body).toMatchObject({
           code: 'unavailable',
           detail: expect.stringContaining(jobId),
         });
+      expect((await app.send('GET', '')).body).toMatchObject({ jobs: [], unreadable: [{ id: jobId }] });
       const deleted = await app.raw(`/v1/jobs/${jobId}`, { method: 'DELETE', headers: AS_ADMIN });
       expect(deleted.status).toBe(204);
       expect((await app.send('GET', '')).body).toEqual({ jobs: [] });

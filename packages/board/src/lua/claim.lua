@@ -53,9 +53,10 @@ if is_paused(B) then
   return refuse('board_paused', id, T, { pauses = B[PAUSES] })
 end
 if awaits_approval(B, T) then return refuse('not_ready', id, T, { awaits = 'approval' }) end
--- A built-in claim is for what was dispatched; a ready task that is not has a queue job of its own to come.
-if builtIn and is_ready(T[CODE]) and T[CODE] ~= QUEUED then return { 'dropped' } end
 local due = T[CODE] == SCHEDULED and T[NOT_BEFORE] <= now()
+-- A built-in claim is for what was dispatched; what is ready or due and was not has a queue job of its own to come, once
+-- there is room in the window.
+if builtIn and (due or is_ready(T[CODE])) and T[CODE] ~= QUEUED then return { 'dropped' } end
 -- These wait for somebody's word, not for their time.
 if T[CODE] == BLOCKED or T[CODE] == IN_REVIEW then return refuse('invalid_transition', id, T) end
 if not is_ready(T[CODE]) and not due then return refuse('not_ready', id, T) end
