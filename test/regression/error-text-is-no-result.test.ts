@@ -85,7 +85,7 @@ test('all twenty meet 529 for long: none fails, they park and say why, and all c
   });
   const [first] = during.tasks;
   const why = await stack.local.call('GET', `/v1/jobs/${id}/tasks/${first?.id}/why`);
-  expect(why.json).toMatchObject({ text: expect.stringContaining('parked: provider: ') });
+  expect(why.json).toMatchObject({ text: expect.stringContaining('waits for its model: provider: ') });
   // Parked, no task calls the model any more; only the probe does, and never two of them.
   expect(api.requests.slice(-20).every(({ body }) => isProbe(body))).toBe(true);
   expect(Math.max(...probesAtOnce)).toBe(1);
