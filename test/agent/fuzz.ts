@@ -132,11 +132,14 @@ function clean(given: unknown): unknown {
   return Object.fromEntries(Object.entries(given).map(([key, inner]) => [key, clean(inner)]));
 }
 
-/** A call as it may come back: what is no object goes back as an object that holds it, for the API takes only those. */
+/**
+ * A call as it may come back: what is no object goes back as an object that holds it, for the API takes only those. No
+ * input, and null, are streamed as an empty object.
+ */
 function asCall(block: ContentBlock): ContentBlock {
-  const { type, input = {} } = block;
-  if (type !== 'tool_use' || (typeof input === 'object' && input !== null && !Array.isArray(input)))
-    return block;
+  if (block.type !== 'tool_use') return block;
+  const input = block.input ?? {};
+  if (typeof input === 'object' && !Array.isArray(input)) return { ...block, input };
   const streamed = typeof input === 'string' ? input : JSON.stringify(input);
   return { ...block, input: streamed === '' ? {} : { INVALID_JSON: streamed } };
 }
