@@ -69,6 +69,13 @@ function subAgentStep(request: MessagesRequest, { schedule, random }: Scene): Co
   return [toolUse('board_submit', { taskId, summary: `done ${key ?? ''}` })];
 }
 
+/** Whether the last message says that all is settled: in an answer, or as news after a turn in plain text. */
+function hearsOfEnd(request: MessagesRequest): boolean {
+  const news = blocksOf(request.messages.at(-1) ?? {}).map(({ text: said }) => String(said));
+  const told = lastResults(request).map(({ text: said }) => said);
+  return [...news, ...told].some((said) => said.includes('"allSettled":true'));
+}
+
 /** One step of the lead: its plan, then waits until all is settled, then the end. */
 function leadStep(request: MessagesRequest, { schedule }: Scene): ContentBlock[] {
   if (schedule.withLead && doneOf(request, 'board_plan') === 0) {
@@ -80,10 +87,9 @@ function leadStep(request: MessagesRequest, { schedule }: Scene): ContentBlock[]
     }));
     return [toolUse('board_plan', { ops })];
   }
-  const isSettled = lastResults(request).some(
-    ({ text: result, isError }) => !isError && result.includes('allSettled'),
-  );
-  return isSettled ? [toolUse('finish_job', { summary: 'all is settled' })] : [toolUse('board_wait')];
+  return hearsOfEnd(request)
+    ? [toolUse('finish_job', { summary: 'all is settled' })]
+    : [toolUse('board_wait')];
 }
 
 /** A call as a model gets it wrong: input of another shape, a tool that is not there, no call at all. */
