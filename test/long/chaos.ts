@@ -7,18 +7,21 @@ import { openChaosStack } from '../chaos/stack.ts';
 
 /**
  * Plays fault schedules over real processes: `npm run chaos -- --seed 1 --count 30`. One seed is one job; the stack
- * stays up between seeds. Most of a schedule is waiting, so `--lanes` stacks play side by side. Prints a line a seed; ends with 1 when an invariant broke, and says how to play it again.
+ * stays up between seeds. Most of a schedule is waiting, so `--lanes` stacks play side by side. Seeds that once failed
+ * come first (`--also 1006,2000`). Prints a line a seed; ends with 1 when an invariant broke, and says how to play it again.
  */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '1' },
     lanes: { type: 'string', default: '1' },
+    also: { type: 'string', default: '' },
     verbose: { type: 'boolean', default: false },
   },
 });
 const first = Number(values.seed);
-const count = Number(values.count);
+const also = values.also.split(',').filter(Boolean).map(Number);
+const count = also.length + Number(values.count);
 const lanes = Math.min(Number(values.lanes), count);
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -60,7 +63,8 @@ async function playAll(seeds: Iterator<number, void>): Promise<number[]> {
 }
 
 function* allSeeds(): Generator<number, void> {
-  for (let seed = first; seed < first + count; seed++) yield seed;
+  yield* also;
+  for (let seed = first; seed < first + count - also.length; seed++) yield seed;
 }
 
 const begun = performance.now();
