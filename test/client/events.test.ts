@@ -58,7 +58,7 @@ const goneForGood: Act = (answer) => void answer.writeHead(204).end();
 test('follows a job from the start to its terminal event', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(1));
-  const ids = idsOf(clientOf(app).events(JOB_ID));
+  const ids = idsOf(clientOf(app).jobs.events(JOB_ID));
   await app.fake.followersAre(1);
   app.fake.append(anEvent(2));
   app.fake.append(anEvent(3, END));
@@ -68,8 +68,8 @@ test('follows a job from the start to its terminal event', async () => {
 test('starts after an event, and with new ones only', async () => {
   await using app = await openApp();
   for (const n of [1, 2]) app.fake.append(anEvent(n));
-  const after = idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }));
-  const live = idsOf(clientOf(app).events(JOB_ID, { after: 'now' }));
+  const after = idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0' }));
+  const live = idsOf(clientOf(app).jobs.events(JOB_ID, { after: 'now' }));
   await app.fake.followersAre(2);
   app.fake.append(anEvent(3, END));
   expect(await after).toEqual(['2-0', '3-0']);
@@ -79,7 +79,7 @@ test('starts after an event, and with new ones only', async () => {
 test('an ended job whose last event is known has nothing more', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(1, END));
-  expect(await idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }))).toEqual([]);
+  expect(await idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0' }))).toEqual([]);
 });
 
 test('goes on after a server restart with each event once', async () => {
@@ -92,7 +92,7 @@ test('goes on after a server restart with each event once', async () => {
     reconnect: { tries: 100, baseMs: 1, maxMs: 20 },
   });
   const done = (async () => {
-    for await (const { id } of client.events(JOB_ID)) seen.push(id);
+    for await (const { id } of client.jobs.events(JOB_ID)) seen.push(id);
   })();
   await first.fake.followersAre(1);
   await first.close();
@@ -110,7 +110,7 @@ test('a broken connection is resumed from the last event seen', async () => {
     breaks(),
     ends(anEvent(3), anEvent(4, END)),
   );
-  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0', '4-0']);
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0', '3-0', '4-0']);
   expect(server.lastEventIds).toEqual([undefined, '2-0', '2-0', '2-0']);
 });
 
@@ -123,32 +123,32 @@ test('an event that was cut in the middle is not lost', async () => {
     },
     ends(anEvent(2), anEvent(3, END)),
   );
-  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
 });
 
 test('a terminal event in the middle of a replay does not end it', async () => {
   await using server = await scriptedServer(
     ends(anEvent(1, END), anEvent(2, { type: 'job.reopened' }), anEvent(3, END)),
   );
-  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
   expect(server.lastEventIds).toHaveLength(1);
 });
 
 test('a cut right after the terminal event asks once more, and ends', async () => {
   await using server = await scriptedServer(breaks(anEvent(1, END)), goneForGood);
-  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0']);
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0']);
   expect(server.lastEventIds).toEqual([undefined, '1-0']);
 });
 
 test('a server that stays away is unavailable after the last try', async () => {
   await using server = await scriptedServer(breaks(anEvent(1)), breaks());
-  await expect(idsOf(clientOf(server).events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(idsOf(clientOf(server).jobs.events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
   expect(server.lastEventIds).toHaveLength(1 + reconnect.tries);
 });
 
 test('a server that ends every stream early is given up too', async () => {
   await using server = await scriptedServer(ends());
-  await expect(idsOf(clientOf(server).events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(idsOf(clientOf(server).jobs.events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
   expect(server.lastEventIds).toHaveLength(1 + reconnect.tries);
 });
 
@@ -158,13 +158,13 @@ test('a connection that has gone silent is opened anew', async () => {
     ends(anEvent(2, END)),
   );
   const client = createClient({ baseUrl: server.url, reconnect, idleMs: 30 });
-  expect(await idsOf(client.events(JOB_ID))).toEqual(['1-0', '2-0']);
+  expect(await idsOf(client.jobs.events(JOB_ID))).toEqual(['1-0', '2-0']);
 });
 
 test('a refusal is not tried again', async () => {
   await using app = await openApp();
-  await expect(idsOf(clientOf(app).events(NO_JOB_ID))).rejects.toMatchObject({ code: 'not_found' });
-  await expect(idsOf(clientOf(app).events(JOB_ID, { after: 'soon' }))).rejects.toMatchObject({
+  await expect(idsOf(clientOf(app).jobs.events(NO_JOB_ID))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(idsOf(clientOf(app).jobs.events(JOB_ID, { after: 'soon' }))).rejects.toMatchObject({
     code: 'invalid_argument',
   });
 });
@@ -172,7 +172,7 @@ test('a refusal is not tried again', async () => {
 test('an event that is no longer in the log is told once, or is an error', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(7));
-  await expect(idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }))).rejects.toMatchObject({
+  await expect(idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0' }))).rejects.toMatchObject({
     code: 'not_found',
     extras: { asOf: '7-0' },
   });
@@ -181,7 +181,7 @@ test('an event that is no longer in the log is told once, or is an error', async
     resyncs.push(asOf);
     app.fake.append(anEvent(8, END));
   };
-  expect(await idsOf(clientOf(app).events(JOB_ID, { after: '1-0', onResync }))).toEqual(['8-0']);
+  expect(await idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0', onResync }))).toEqual(['8-0']);
   expect(resyncs).toEqual(['7-0']);
 });
 
@@ -189,7 +189,7 @@ test('an aborted signal ends the iteration, and the connection with it', async (
   await using app = await openApp();
   const stop = new AbortController();
   app.fake.append(anEvent(1));
-  for await (const event of clientOf(app).events(JOB_ID, { signal: stop.signal })) {
+  for await (const event of clientOf(app).jobs.events(JOB_ID, { signal: stop.signal })) {
     expect(event.id).toBe('1-0');
     stop.abort();
   }
@@ -199,7 +199,7 @@ test('an aborted signal ends the iteration, and the connection with it', async (
 test('leaving the loop ends the connection', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(1));
-  for await (const event of clientOf(app).events(JOB_ID)) {
+  for await (const event of clientOf(app).jobs.events(JOB_ID)) {
     expect(event.id).toBe('1-0');
     break;
   }
@@ -209,6 +209,6 @@ test('leaving the loop ends the connection', async () => {
 test('pages of the log are listed', async () => {
   await using app = await openApp();
   for (const n of [1, 2, 3]) app.fake.append(anEvent(n));
-  const page = await clientOf(app).listEvents(JOB_ID, { after: '1-0', limit: 1 });
+  const page = await clientOf(app).jobs.listEvents(JOB_ID, { after: '1-0', limit: 1 });
   expect(page.events.map(({ id }) => id)).toEqual(['2-0']);
 });

@@ -57,17 +57,17 @@ export interface Client {
     transcript(jobId: string, page?: Page, options?: CallOptions): Promise<TranscriptPage>;
     /** One line a task in plan order, as they come. */
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
+    /** Follows a job live, resuming over broken connections, until its terminal event. */
+    events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
+    /** A page of the log that `events` follows. */
+    listEvents(
+      jobId: string,
+      page?: { after?: string; limit?: number },
+      options?: CallOptions,
+    ): Promise<EventList>;
   } & SteerCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
-  /** Follows a job live, resuming over broken connections, until its terminal event. */
-  events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
-  /** A page of the log that `events` follows. */
-  listEvents(
-    jobId: string,
-    page?: { after?: string; limit?: number },
-    options?: CallOptions,
-  ): Promise<EventList>;
   ready(options?: CallOptions): Promise<Ready>;
 }
 
@@ -84,7 +84,7 @@ async function* readResults(
   for await (const line of lines) yield transport.parse(ResultLine, line, path);
 }
 
-function jobCalls(transport: Transport): Client['jobs'] {
+function jobCalls(transport: Transport, reconnect: Reconnect): Client['jobs'] {
   const control = (jobId: string, action: string, body?: object, options: WriteOptions = {}) =>
     transport.json(Job, {
       method: 'POST',
@@ -117,6 +117,9 @@ function jobCalls(transport: Transport): Client['jobs'] {
     transcript: (jobId, page = {}, { signal } = {}) =>
       transport.json(TranscriptPage, { path: withQuery(`${jobPath(jobId)}/transcript`, page), signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
+    events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
+    listEvents: (jobId, page = {}, { signal } = {}) =>
+      transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
     ...steerCalls(transport),
   };
 }
@@ -130,14 +133,10 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs: options.timeoutMs ?? 60_000,
     idleMs: options.idleMs ?? 45_000,
   });
-  const reconnect = { ...RECONNECT, ...options.reconnect };
   return {
-    jobs: jobCalls(transport),
+    jobs: jobCalls(transport, { ...RECONNECT, ...options.reconnect }),
     tasks: taskCalls(transport),
     artifacts: artifactCalls(transport),
-    events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
-    listEvents: (jobId, page = {}, { signal } = {}) =>
-      transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
     ready: ({ signal } = {}) => transport.json(Ready, { path: '/readyz', alsoAnswers: 503, signal }),
   };
 }
