@@ -1,9 +1,10 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { createClient } from '@crewboard/client';
 import type { BoardEvent } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { ADMIN_KEY, openApp } from '../api/open-app.ts';
 import { anEvent, JOB_ID, NO_JOB_ID } from '../api/records.ts';
+import { type Act, type Seen, scriptedServer } from './scripted-server.ts';
 
 const END = { type: 'job.succeeded' } as const;
 const reconnect = { tries: 5, baseMs: 1, maxMs: 5 };
@@ -19,30 +20,8 @@ async function idsOf(events: AsyncIterable<BoardEvent>): Promise<string[]> {
 const message = (event: BoardEvent) =>
   `event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
 
-type Act = (answer: ServerResponse) => void;
-
-/** An event source that treats its connections one after the other as told, and the last way for ever. */
-async function scriptedServer(...acts: Act[]) {
-  const lastEventIds: (string | undefined)[] = [];
-  const server = createServer((request, answer) => {
-    const act = acts[Math.min(lastEventIds.length, acts.length - 1)];
-    lastEventIds.push(request.headers['last-event-id']?.toString());
-    if (act === undefined) throw new Error('no act');
-    act(answer);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    lastEventIds,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
+const lastEventIds = ({ requests }: { requests: readonly Seen[] }) =>
+  requests.map(({ headers }) => headers['last-event-id']);
 const streaming = (answer: ServerResponse) => answer.writeHead(200, { 'content-type': 'text/event-stream' });
 const ends =
   (...events: BoardEvent[]): Act =>
@@ -111,7 +90,7 @@ test('a broken connection is resumed from the last event seen', async () => {
     ends(anEvent(3), anEvent(4, END)),
   );
   expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0', '3-0', '4-0']);
-  expect(server.lastEventIds).toEqual([undefined, '2-0', '2-0', '2-0']);
+  expect(lastEventIds(server)).toEqual([undefined, '2-0', '2-0', '2-0']);
 });
 
 test('an event that was cut in the middle is not lost', async () => {
@@ -131,25 +110,25 @@ test('a terminal event in the middle of a replay does not end it', async () => {
     ends(anEvent(1, END), anEvent(2, { type: 'job.reopened' }), anEvent(3, END)),
   );
   expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
-  expect(server.lastEventIds).toHaveLength(1);
+  expect(lastEventIds(server)).toHaveLength(1);
 });
 
 test('a cut right after the terminal event asks once more, and ends', async () => {
   await using server = await scriptedServer(breaks(anEvent(1, END)), goneForGood);
   expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0']);
-  expect(server.lastEventIds).toEqual([undefined, '1-0']);
+  expect(lastEventIds(server)).toEqual([undefined, '1-0']);
 });
 
 test('a server that stays away is unavailable after the last try', async () => {
   await using server = await scriptedServer(breaks(anEvent(1)), breaks());
   await expect(idsOf(clientOf(server).jobs.events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
-  expect(server.lastEventIds).toHaveLength(1 + reconnect.tries);
+  expect(lastEventIds(server)).toHaveLength(1 + reconnect.tries);
 });
 
 test('a server that ends every stream early is given up too', async () => {
   await using server = await scriptedServer(ends());
   await expect(idsOf(clientOf(server).jobs.events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
-  expect(server.lastEventIds).toHaveLength(1 + reconnect.tries);
+  expect(lastEventIds(server)).toHaveLength(1 + reconnect.tries);
 });
 
 test('a connection that has gone silent is opened anew', async () => {
@@ -159,6 +138,47 @@ test('a connection that has gone silent is opened anew', async () => {
   );
   const client = createClient({ baseUrl: server.url, reconnect, idleMs: 30 });
   expect(await idsOf(client.jobs.events(JOB_ID))).toEqual(['1-0', '2-0']);
+});
+
+test('a quiet stream that a proxy cuts again and again is followed all the same', async () => {
+  // Each lasts longer than the longest wait, so none counts as a failure; there are more of them than tries.
+  const cutWhenQuiet: Act = (answer) => {
+    streaming(answer).write(': open\n\n');
+    setTimeout(() => answer.destroy(), 4 * reconnect.maxMs);
+  };
+  const cuts = Array.from({ length: 2 * reconnect.tries }, () => cutWhenQuiet);
+  await using server = await scriptedServer(breaks(anEvent(1)), ...cuts, ends(anEvent(2, END)));
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0']);
+  expect(server.requests).toHaveLength(cuts.length + 2);
+});
+
+test('comes back when a busy server asked for it, and not sooner', async () => {
+  await using server = await scriptedServer(
+    breaks(anEvent(1)),
+    (answer) => void answer.writeHead(429, { 'retry-after': '1' }).end('slow down'),
+    ends(anEvent(2, END)),
+  );
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0']);
+  const [, refused, served] = server.requests;
+  expect((served?.atMs ?? 0) - (refused?.atMs ?? 0)).toBeGreaterThanOrEqual(1000);
+});
+
+test('the first connection is tried once', async () => {
+  await using server = await scriptedServer((answer) => void answer.writeHead(503).end('restarting'));
+  await expect(idsOf(clientOf(server).jobs.events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('an abort while it waits to come back ends it at once', async () => {
+  await using server = await scriptedServer(
+    breaks(anEvent(1)),
+    (answer) => void answer.writeHead(503, { 'retry-after': '60' }).end(),
+  );
+  const stop = new AbortController();
+  const ids = idsOf(clientOf(server).jobs.events(JOB_ID, { signal: stop.signal }));
+  await server.requestsAre(2);
+  stop.abort();
+  expect(await ids).toEqual(['1-0']);
 });
 
 test('a refusal is not tried again', async () => {
