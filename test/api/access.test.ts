@@ -1,7 +1,17 @@
-import { type Access, type Caller, mayUse, ROLES } from '@crewboard/api';
+import { type Access, type Caller, mayUse } from '@crewboard/api';
+import { ROLES } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 
-const ACCESSES: Access[] = ['public', 'any-key', 'read', 'submit', 'worker', 'admin', 'operator'];
+const ACCESSES: Access[] = [
+  'public',
+  'any-key',
+  'read',
+  'submit',
+  'worker',
+  'admin',
+  'all-projects',
+  'operator',
+];
 
 /** What each role may use, for a key of one project. */
 const MAY: Record<Caller['role'], Access[]> = {
@@ -19,4 +29,11 @@ test.each(ROLES)('the role %s may use its own and no more', (role) => {
 test('only an admin of all projects is an operator', () => {
   const operators = ROLES.filter((role) => mayUse({ caller: 'someone', role, project: '*' }, 'operator'));
   expect(operators).toEqual(['admin']);
+});
+
+test('every role of all projects sees what is about all projects, and no other key does', () => {
+  const may = (project: string) =>
+    ROLES.filter((role) => mayUse({ caller: 'someone', role, project }, 'all-projects'));
+  expect(may('*')).toEqual([...ROLES]);
+  expect(may('default')).toEqual([]);
 });

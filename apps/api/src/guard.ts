@@ -1,6 +1,6 @@
 import { CrewboardError } from '@crewboard/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Access, mayUse } from './access.ts';
+import { type Access, mayUse, neededFor } from './access.ts';
 import { type Authenticate, presentedKey } from './auth.ts';
 import { refuseForeignSite } from './origin.ts';
 import { sendProblem } from './problem.ts';
@@ -81,7 +81,10 @@ export function createGuard({ authenticate, boundToLoopback }: GuardOptions) {
       return sendProblem(
         request,
         reply,
-        new CrewboardError('forbidden', `This key's role is "${caller.role}"; this needs "${access}".`),
+        new CrewboardError(
+          'forbidden',
+          `This key has the role "${caller.role}" for ${caller.project === '*' ? 'all projects' : `project ${caller.project}`}; this needs ${neededFor(access)}.`,
+        ),
       );
     }
     request.caller = caller;

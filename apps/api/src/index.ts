@@ -1,4 +1,4 @@
-export { type Access, type Caller, mayUse, ROLES, type Role } from './access.ts';
+export { type Access, type Caller, mayUse } from './access.ts';
 export { type AppDependencies, buildApp, routeTable } from './app.ts';
 export { type Authenticate, authenticateByKeys, type KnownKey } from './auth.ts';
 export { readConfig } from './config.ts';

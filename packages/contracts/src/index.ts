@@ -95,6 +95,7 @@ export {
 } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export { changedAt, valueAt } from './json-path.ts';
+export { ROLES, Role } from './key.ts';
 export { cursorAfter, type NumberedList, placeOf } from './list-cursor.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
 export { editDistance } from './near-name.ts';
