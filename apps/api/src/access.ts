@@ -4,6 +4,8 @@ import type { Scope } from '@crewboard/orchestrator';
 /** Who a valid key speaks for. `project` is `*` for all projects. */
 export interface Caller extends Scope {
   role: Role;
+  /** The ID of the key, which is no secret. */
+  keyId: string;
 }
 
 /**
