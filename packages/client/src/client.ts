@@ -14,6 +14,7 @@ import {
 import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
+import { type KeyCalls, keyCalls } from './keys.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
 import { type SteerCalls, steerCalls } from './steer.ts';
 import { type TaskCalls, taskCalls } from './tasks.ts';
@@ -60,6 +61,7 @@ export interface Client {
   } & SteerCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
+  keys: KeyCalls;
   /** Follows a job live, resuming over broken connections, until its terminal event. */
   events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
   /** A page of the log that `events` follows. */
@@ -135,6 +137,7 @@ export function createClient(options: ClientOptions): Client {
     jobs: jobCalls(transport),
     tasks: taskCalls(transport),
     artifacts: artifactCalls(transport),
+    keys: keyCalls(transport),
     events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
     listEvents: (jobId, page = {}, { signal } = {}) =>
       transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
