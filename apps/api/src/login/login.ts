@@ -59,11 +59,14 @@ async function logOut(request: FastifyRequest, reply: FastifyReply, { sessions }
 
 /** Where a form is answered with a page, so are refusals that its reader can do something about. */
 function showRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (!(error instanceof CrewboardError) || !['rate_limited', 'unavailable'].includes(error.code))
-    throw error;
-  const form = Form.safeParse(request.body).data;
-  const status = error.code === 'rate_limited' ? 429 : 503;
-  return sendLogin(reply, status, { next: nextPath(form?.next), problem: error.detail });
+  const next = nextPath(Form.safeParse(request.body).data?.next);
+  if (error instanceof CrewboardError && error.code === 'rate_limited')
+    return sendLogin(reply, 429, { next, problem: error.detail });
+  if (error instanceof CrewboardError && error.code === 'unavailable')
+    return sendLogin(reply, 503, { next, problem: error.detail });
+  if (error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return sendLogin(reply, 413, { next, problem: 'That is too long for a key.' });
+  throw error;
 }
 
 /**
