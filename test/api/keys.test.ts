@@ -14,7 +14,7 @@ test('a key works from its making to its revocation, and events name it', async 
   const { id, key = '' } = await stack.client.keys.create(BODY);
   const client = createClient({ baseUrl: stack.url, apiKey: key });
   const job = await client.jobs.submit({ tasks: TASKS });
-  const { events } = await client.listEvents(job.id);
+  const { events } = await client.jobs.listEvents(job.id);
   expect(events[0]?.by).toEqual({ kind: 'user', id: 'nightly build' });
   expect((await client.jobs.get(job.id)).project).toBe('default');
   await expect(client.keys.list()).rejects.toMatchObject({ code: 'forbidden' });

@@ -101,7 +101,7 @@ test('a job survives that its queue jobs are removed in Bull Board', async () =>
   expect((await raw(stack, 'PUT', `${QUEUE}/empty`, bearer)).status).toBe(200);
   expect(await ofQueue()).toBe(0);
   expect((await raw(stack, 'PUT', `${QUEUE}/resume`, bearer)).status).toBe(200);
-  for await (const _ of stack.client.events(id)) {
+  for await (const _ of stack.client.jobs.events(id)) {
     // To its end.
   }
   expect(await stack.client.jobs.get(id)).toMatchObject({ status: 'succeeded', counts: { completed: 3 } });

@@ -1,4 +1,12 @@
-import { type ApiKey, KeyId, KeyName, KeyProject, ROLES, type Role } from '@crewboard/contracts';
+import {
+  type ApiKey,
+  CrewboardError,
+  KeyId,
+  KeyName,
+  KeyProject,
+  ROLES,
+  type Role,
+} from '@crewboard/contracts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { z } from 'zod';
 import type { Context } from '../context.ts';
@@ -33,7 +41,13 @@ async function add(options: AddOptions, { terminal, config }: Context): Promise<
   const created = await withServer(config(), options, (client) =>
     client.keys.create({ name, role, project }),
   );
-  await terminal.data(json ? `${safeJson(created)}\n` : `${created.key ?? ''}\n`);
+  if (created.key === undefined) {
+    throw new CrewboardError(
+      'unavailable',
+      `${created.id} is made, but the answer with the key was lost on its way: crewboard keys revoke ${created.id}, then add another`,
+    );
+  }
+  await terminal.data(`${json ? safeJson(created) : created.key}\n`);
   if (json) return;
   terminal.message(`${created.id} (${scopeOf(created)}) is made. The key is shown this once: keep it safe.`);
   terminal.message(`Take it away with: crewboard keys revoke ${created.id}`);
