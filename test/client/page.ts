@@ -2,8 +2,9 @@ import { type Client, createClient, isCrewboardError, type JobBody } from '@crew
 
 /** What the page tells the test of a whole job. */
 export interface Told {
+  id: string;
   status: string;
-  /** The types of all events, in order. */
+  /** ID and type of all events, in order. */
   events: string[];
   /** Status and title of each task's line. */
   lines: string[];
@@ -27,9 +28,9 @@ export async function runJob(baseUrl: string, apiKey: string, body: JobBody): Pr
   const client = createClient({ baseUrl, apiKey });
   const { id } = await client.jobs.submit(body);
   const events: string[] = [];
-  for await (const { type } of client.jobs.events(id)) events.push(type);
+  for await (const event of client.jobs.events(id)) events.push(`${event.id} ${event.type}`);
   const { status, output } = await client.jobs.wait(id);
   const lines: string[] = [];
   for await (const line of client.jobs.results(id)) lines.push(`${line.status} ${line.title}`);
-  return { status, events, lines, output, refusal: await refusalOf(client, id) };
+  return { id, status, events, lines, output, refusal: await refusalOf(client, id) };
 }
