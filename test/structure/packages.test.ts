@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
@@ -30,6 +30,12 @@ describe.each(workspaces)('$manifest.name', ({ folder, manifest }) => {
     expect(manifest.files.filter((path) => /^src(\/|$)/.test(path) && !path.endsWith('.lua'))).toEqual([]);
     expect(manifest.files).toContain('dist');
     expect(manifest.engines.node).toBe(JSON.parse(read('package.json')).engines.node);
+  });
+
+  it('is published with what its source reads besides TypeScript', () => {
+    const paths = readdirSync(join(root, folder, 'src'), { recursive: true, encoding: 'utf8' });
+    const kinds = new Set(paths.map((path) => extname(path)).filter((kind) => kind !== '' && kind !== '.ts'));
+    expect([...kinds].filter((kind) => !manifest.files.includes(`src/**/*${kind}`))).toEqual([]);
   });
 
   it('needs the other packages in their own version, and nothing that compiles', () => {
