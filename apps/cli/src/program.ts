@@ -8,6 +8,7 @@ import { addCancel } from './commands/cancel.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { withExamples } from './commands/help.ts';
 import { addInternal } from './commands/internal.ts';
+import { addKeys } from './commands/keys.ts';
 import { addLs } from './commands/ls.ts';
 import { addResults } from './commands/results.ts';
 import { addRun } from './commands/run.ts';
@@ -73,6 +74,7 @@ export async function runCli(
   addApprove(program, context);
   addCancel(program, context);
   addDoctor(program, context);
+  addKeys(program, context);
   addWorker(program, context);
   addApi(program, context);
   addInternal(program, context);

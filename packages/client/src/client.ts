@@ -14,6 +14,7 @@ import {
 import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents } from './follow.ts';
+import { type KeyCalls, keyCalls } from './keys.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
 import type { Retries } from './retries.ts';
 import { type SteerCalls, steerCalls } from './steer.ts';
@@ -78,6 +79,7 @@ export interface Client {
   } & SteerCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
+  keys: KeyCalls;
   ready(options?: CallOptions): Promise<Ready>;
 }
 
@@ -152,6 +154,7 @@ export function createClient(options: ClientOptions): Client {
     jobs: jobCalls(transport, { ...RECONNECT, ...options.reconnect }),
     tasks: taskCalls(transport),
     artifacts: artifactCalls(transport),
+    keys: keyCalls(transport),
     ready: ({ signal } = {}) => transport.json(Ready, { path: '/readyz', alsoAnswers: 503, signal }),
   };
 }

@@ -13,11 +13,7 @@ interface JobReads {
  * Resolves with the job's result once it has ended, at once if it has; one that is opened again meanwhile is waited for
  * again. Rejects with the reason of `signal`, or `unavailable` when the server stays away.
  */
-export async function waitForEnd(
-  jobs: JobReads,
-  jobId: string,
-  { signal }: CallOptions,
-): Promise<JobResult> {
+export async function waitForEnd(jobs: JobReads, jobId: string, { signal }: CallOptions): Promise<JobResult> {
   for (;;) {
     // First where the log stands, then the state: an end that comes between the two is still ahead of the stream.
     const { asOf } = await jobs.listEvents(jobId, { limit: 1 }, { signal });
