@@ -1,4 +1,4 @@
-import { CrewboardError, EventFilterQuery, EventId, EventList } from '@crewboard/contracts';
+import { CrewboardError, EventFilterQuery, EventId, EventList, isEnded } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { z } from 'zod';
 import { type Answer, BARE, guardedRoute, json, type Route } from '../route.ts';
@@ -52,10 +52,12 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
         // A browser that reconnects repeats the first URL and adds the header, so the header is the newer word.
         const after = headers['last-event-id'] ?? query.after;
         // Asked before the stream opens, so that a missing job is a 404.
-        await service.getJob(caller, params.id);
-        if (after !== undefined && after !== 'now' && (await service.isCaughtUp(caller, params.id, after))) {
-          return { kind: 'empty' };
-        }
+        const job = await service.getJob(caller, params.id);
+        const isOver =
+          after === 'now'
+            ? isEnded(job.status)
+            : after !== undefined && (await service.isCaughtUp(caller, params.id, after));
+        if (isOver) return { kind: 'empty' };
         return {
           kind: 'stream',
           contentType: 'text/event-stream; charset=utf-8',
