@@ -144,6 +144,7 @@ export {
   isTerminal,
   Owner,
   OwnerKind,
+  ParkCause,
   Policy,
   TASK_STATUSES,
   TaskStatus,
