@@ -15,7 +15,7 @@ export { resolveCommandsMode } from './commands/probe.ts';
 export type { CommandBounds, CommandEnd } from './commands/run-launched.ts';
 export { createEditFileTool } from './edit-file.ts';
 export { createFileLocks, type FileLocks } from './file-locks.ts';
-export { createFileTools, READ_ONLY_FILE_TOOLS } from './file-tools.ts';
+export { createFileTools } from './file-tools.ts';
 export { createListFilesTool } from './list-files.ts';
 export { makeFolder } from './make-folder.ts';
 export { isDeniedName } from './paths.ts';
