@@ -39,6 +39,13 @@ module.exports = {
       to: { path: 'node_modules/(ioredis|bullmq)/' },
     },
     {
+      // Their tsconfig.json knows no global of Node either.
+      name: 'client-runs-in-a-browser',
+      severity: 'error',
+      from: { path: '^packages/(client|contracts)/' },
+      to: { dependencyTypes: ['core'] },
+    },
+    {
       name: 'board-knows-no-queue-or-model',
       severity: 'error',
       from: { path: '^packages/board/' },

@@ -108,7 +108,7 @@ say(
 
 /** However long it takes: the stack's own wait is for shorter jobs. */
 async function untilEnded(jobId: string): Promise<void> {
-  for await (const _ of stack.client.events(jobId)) {
+  for await (const _ of stack.client.jobs.events(jobId)) {
     // Followed for its end alone.
   }
 }

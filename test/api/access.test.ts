@@ -1,7 +1,17 @@
-import { type Access, type Caller, mayUse, ROLES } from '@crewboard/api';
+import { type Access, type Caller, mayUse } from '@crewboard/api';
+import { ROLES } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 
-const ACCESSES: Access[] = ['public', 'any-key', 'read', 'submit', 'worker', 'admin', 'operator'];
+const ACCESSES: Access[] = [
+  'public',
+  'any-key',
+  'read',
+  'submit',
+  'worker',
+  'admin',
+  'all-projects',
+  'operator',
+];
 
 /** What each role may use, for a key of one project. */
 const MAY: Record<Caller['role'], Access[]> = {
@@ -12,11 +22,20 @@ const MAY: Record<Caller['role'], Access[]> = {
 };
 
 test.each(ROLES)('the role %s may use its own and no more', (role) => {
-  const caller = { caller: 'someone', role, project: 'default' };
+  const caller = { keyId: 'key_1', caller: 'someone', role, project: 'default' };
   expect(ACCESSES.filter((access) => mayUse(caller, access))).toEqual(MAY[role]);
 });
 
 test('only an admin of all projects is an operator', () => {
-  const operators = ROLES.filter((role) => mayUse({ caller: 'someone', role, project: '*' }, 'operator'));
+  const operators = ROLES.filter((role) =>
+    mayUse({ keyId: 'key_1', caller: 'someone', role, project: '*' }, 'operator'),
+  );
   expect(operators).toEqual(['admin']);
+});
+
+test('every role of all projects sees what is about all projects, and no other key does', () => {
+  const may = (project: string) =>
+    ROLES.filter((role) => mayUse({ keyId: 'key_1', caller: 'someone', role, project }, 'all-projects'));
+  expect(may('*')).toEqual([...ROLES]);
+  expect(may('default')).toEqual([]);
 });

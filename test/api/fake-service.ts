@@ -214,6 +214,17 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       find(fake, scope, jobId);
       throw new CrewboardError('not_found', `There is no artifact ${name}.`);
     },
+    async createKey(scope, body, key) {
+      record('createKey', scope, body, key);
+      return { id: 'key_abcdefgh2345', ...body, key: 'cb_abcdefgh2345_ABCDEFGHJKLMNPQRSTUVWXYZ' };
+    },
+    async listKeys(scope, query) {
+      record('listKeys', scope, query);
+      return { keys: [] };
+    },
+    async revokeKey(scope, id) {
+      record('revokeKey', scope, id);
+    },
     ready: async () => ({ ready: true, redis: 'ok', model: 'anthropic' }),
   };
 }

@@ -80,7 +80,7 @@ test.each([
     const answer = await app.raw(path, { headers });
     expect(answer.status).toBe(401);
     expect(JSON.parse(answer.text)).toMatchObject({ code: 'unauthorized', retry: 'after_fix' });
-    expect(answer.headers['www-authenticate']).toMatch(/^(Bearer|Basic) realm="Crewboard"$/);
+    expect(answer.headers['www-authenticate']).toBe('Bearer realm="Crewboard"');
   }
 });
 
@@ -99,21 +99,10 @@ test('a refused body is not read', async () => {
   expect(answer.status).toBe(401);
 });
 
-test('Basic with the key as password opens /admin and nothing else', async () => {
+test('Basic opens nothing', async () => {
   await using app = await openApp();
-  expect((await app.raw('/admin/queues', { headers: basic('anyone', ADMIN_KEY) })).status).toBe(200);
-  expect((await app.raw('/admin/queues', { headers: basic(ADMIN_KEY, 'x') })).status).toBe(401);
-  expect((await app.raw('/v1/jobs', { headers: basic('anyone', ADMIN_KEY) })).status).toBe(401);
-  expect((await app.raw('//admin/queues', { headers: basic('anyone', ADMIN_KEY) })).status).toBe(401);
-});
-
-test('a browser is asked for the key below /admin, with a page', async () => {
-  await using app = await openApp();
-  const answer = await app.raw('/admin/queues', { headers: { accept: 'text/html,*/*' } });
-  expect(answer.status).toBe(401);
-  expect(answer.headers['www-authenticate']).toBe('Basic realm="Crewboard"');
-  expect(answer.headers['content-type']).toMatch(/^text\/html/);
-  expect(answer.text).toContain('A key is needed here');
+  for (const path of ['/admin/queues', '/v1/jobs'])
+    expect((await app.raw(path, { headers: basic('anyone', ADMIN_KEY) })).status).toBe(401);
 });
 
 test.each([

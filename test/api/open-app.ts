@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { Writable } from 'node:stream';
-import { type AppDependencies, authenticateByKeys, buildApp, createLogger } from '@crewboard/api';
+import { type AppDependencies, buildApp, createLogger, createSessions, fixedKeys } from '@crewboard/api';
+import { openTestRedis } from '../support/redis.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 
 export const ADMIN_KEY = 'admin-key-0123456789';
@@ -49,9 +50,12 @@ export async function openApp(overrides: Partial<AppDependencies> = {}, port = 0
       done();
     },
   });
+  const store = openTestRedis();
+  const keys = overrides.keys ?? fixedKeys(KEYS);
   const app = buildApp({
     service: fake.service,
-    authenticate: authenticateByKeys(KEYS),
+    keys,
+    sessions: createSessions(store.redis, store.prefix, keys),
     queues: [],
     logger: createLogger('trace', sink),
     host: '127.0.0.1',
@@ -59,6 +63,8 @@ export async function openApp(overrides: Partial<AppDependencies> = {}, port = 0
     ...overrides,
   });
   const url = await app.listen({ host: '127.0.0.1', port });
+  // Closing twice does no harm.
+  app.addHook('onClose', () => store[Symbol.asyncDispose]());
   const bound = Number(new URL(url).port);
   return {
     url,

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { type ApiParts, createLogger, startApi } from '@crewboard/api';
+import { type ApiParts, createLogger, createSessions, environmentKeys, startApi } from '@crewboard/api';
 import { type Environment, parseEnvironment } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
+import { openTestRedis } from '../support/redis.ts';
 import { fakeService } from './fake-service.ts';
 import { ADMIN_KEY, bearer } from './open-app.ts';
 
@@ -11,13 +12,18 @@ const logger = createLogger('silent');
 /** Parts that remember whether they were opened and closed. */
 function countedParts() {
   const counts = { opened: 0, closed: 0 };
-  const compose = async (): Promise<ApiParts> => {
+  const compose = async ({ CREWBOARD_API_KEY }: Environment): Promise<ApiParts> => {
     counts.opened += 1;
+    const store = openTestRedis();
+    const keys = environmentKeys(CREWBOARD_API_KEY);
     return {
       service: fakeService().service,
       queues: [],
+      keys,
+      sessions: createSessions(store.redis, store.prefix, keys),
       close: async () => {
         counts.closed += 1;
+        await store[Symbol.asyncDispose]();
       },
     };
   };

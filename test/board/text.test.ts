@@ -11,6 +11,7 @@ import {
   createEventHub,
   createFileArchiveStore,
   createService,
+  type KeyCalls,
   type Scope,
   type Service,
   settingsFrom,
@@ -130,7 +131,7 @@ describe('a text', () => {
 });
 
 /** Every call of the service that names a job. */
-type JobCall = Exclude<keyof Service, 'submitJob' | 'listJobs' | 'ready'>;
+type JobCall = Exclude<keyof Service, 'submitJob' | 'listJobs' | 'ready' | keyof KeyCalls>;
 type Call = (service: Service, scope: Scope, jobId: string, taskId: string) => Promise<unknown>;
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

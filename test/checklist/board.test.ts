@@ -28,7 +28,7 @@ describe('a sub-agent’s checklist on the board', () => {
     const { id } = await stack.local.client.jobs.submit({ tasks: [{ title: 'One' }] });
     await held.reached;
     await stack.local.restartApi();
-    const { events } = await stack.local.client.listEvents(id);
+    const { events } = await stack.local.client.jobs.listEvents(id);
     expect(progressOf(events)).toEqual([renderPlain([todo('Read')]), renderPlain(PLAN)]);
     const [task] = (await stack.read(id)).tasks;
     expect(task?.version).toBe(events.find(({ type }) => type === 'task.claimed')?.version);

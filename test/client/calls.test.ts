@@ -127,12 +127,12 @@ test("the server's refusals keep code, detail, extras and retry", async () => {
 
 test('a server that is not there is unavailable, with its URL', async () => {
   const baseUrl = `http://127.0.0.1:${await freePort()}`;
-  const { jobs, events } = createClient({ baseUrl });
+  const { jobs } = createClient({ baseUrl });
   const error = await failureOf(jobs.list());
   expect(error).toMatchObject({ code: 'unavailable', retry: 'later' });
   expect(error.detail).toContain(`${baseUrl}/v1/jobs`);
   expect(error.detail).toContain('ECONNREFUSED');
-  const first = events(JOB_ID)[Symbol.asyncIterator]().next();
+  const first = jobs.events(JOB_ID)[Symbol.asyncIterator]().next();
   expect(await failureOf(first)).toMatchObject({ code: 'unavailable' });
 });
 

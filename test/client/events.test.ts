@@ -1,9 +1,10 @@
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { createClient } from '@crewboard/client';
 import type { BoardEvent } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { ADMIN_KEY, openApp } from '../api/open-app.ts';
 import { anEvent, JOB_ID, NO_JOB_ID } from '../api/records.ts';
+import { type Act, type Seen, scriptedServer } from './scripted-server.ts';
 
 const END = { type: 'job.succeeded' } as const;
 const reconnect = { tries: 5, baseMs: 1, maxMs: 5 };
@@ -19,30 +20,8 @@ async function idsOf(events: AsyncIterable<BoardEvent>): Promise<string[]> {
 const message = (event: BoardEvent) =>
   `event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
 
-type Act = (answer: ServerResponse) => void;
-
-/** An event source that treats its connections one after the other as told, and the last way for ever. */
-async function scriptedServer(...acts: Act[]) {
-  const lastEventIds: (string | undefined)[] = [];
-  const server = createServer((request, answer) => {
-    const act = acts[Math.min(lastEventIds.length, acts.length - 1)];
-    lastEventIds.push(request.headers['last-event-id']?.toString());
-    if (act === undefined) throw new Error('no act');
-    act(answer);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = address !== null && typeof address === 'object' ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    lastEventIds,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
+const lastEventIds = ({ requests }: { requests: readonly Seen[] }) =>
+  requests.map(({ headers }) => headers['last-event-id']);
 const streaming = (answer: ServerResponse) => answer.writeHead(200, { 'content-type': 'text/event-stream' });
 const ends =
   (...events: BoardEvent[]): Act =>
@@ -58,7 +37,7 @@ const goneForGood: Act = (answer) => void answer.writeHead(204).end();
 test('follows a job from the start to its terminal event', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(1));
-  const ids = idsOf(clientOf(app).events(JOB_ID));
+  const ids = idsOf(clientOf(app).jobs.events(JOB_ID));
   await app.fake.followersAre(1);
   app.fake.append(anEvent(2));
   app.fake.append(anEvent(3, END));
@@ -68,8 +47,8 @@ test('follows a job from the start to its terminal event', async () => {
 test('starts after an event, and with new ones only', async () => {
   await using app = await openApp();
   for (const n of [1, 2]) app.fake.append(anEvent(n));
-  const after = idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }));
-  const live = idsOf(clientOf(app).events(JOB_ID, { after: 'now' }));
+  const after = idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0' }));
+  const live = idsOf(clientOf(app).jobs.events(JOB_ID, { after: 'now' }));
   await app.fake.followersAre(2);
   app.fake.append(anEvent(3, END));
   expect(await after).toEqual(['2-0', '3-0']);
@@ -79,7 +58,7 @@ test('starts after an event, and with new ones only', async () => {
 test('an ended job whose last event is known has nothing more', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(1, END));
-  expect(await idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }))).toEqual([]);
+  expect(await idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0' }))).toEqual([]);
 });
 
 test('goes on after a server restart with each event once', async () => {
@@ -92,7 +71,7 @@ test('goes on after a server restart with each event once', async () => {
     reconnect: { tries: 100, baseMs: 1, maxMs: 20 },
   });
   const done = (async () => {
-    for await (const { id } of client.events(JOB_ID)) seen.push(id);
+    for await (const { id } of client.jobs.events(JOB_ID)) seen.push(id);
   })();
   await first.fake.followersAre(1);
   await first.close();
@@ -110,8 +89,8 @@ test('a broken connection is resumed from the last event seen', async () => {
     breaks(),
     ends(anEvent(3), anEvent(4, END)),
   );
-  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0', '4-0']);
-  expect(server.lastEventIds).toEqual([undefined, '2-0', '2-0', '2-0']);
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0', '3-0', '4-0']);
+  expect(lastEventIds(server)).toEqual([undefined, '2-0', '2-0', '2-0']);
 });
 
 test('an event that was cut in the middle is not lost', async () => {
@@ -123,33 +102,33 @@ test('an event that was cut in the middle is not lost', async () => {
     },
     ends(anEvent(2), anEvent(3, END)),
   );
-  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
 });
 
 test('a terminal event in the middle of a replay does not end it', async () => {
   await using server = await scriptedServer(
     ends(anEvent(1, END), anEvent(2, { type: 'job.reopened' }), anEvent(3, END)),
   );
-  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
-  expect(server.lastEventIds).toHaveLength(1);
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0', '3-0']);
+  expect(lastEventIds(server)).toHaveLength(1);
 });
 
 test('a cut right after the terminal event asks once more, and ends', async () => {
   await using server = await scriptedServer(breaks(anEvent(1, END)), goneForGood);
-  expect(await idsOf(clientOf(server).events(JOB_ID))).toEqual(['1-0']);
-  expect(server.lastEventIds).toEqual([undefined, '1-0']);
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0']);
+  expect(lastEventIds(server)).toEqual([undefined, '1-0']);
 });
 
 test('a server that stays away is unavailable after the last try', async () => {
   await using server = await scriptedServer(breaks(anEvent(1)), breaks());
-  await expect(idsOf(clientOf(server).events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
-  expect(server.lastEventIds).toHaveLength(1 + reconnect.tries);
+  await expect(idsOf(clientOf(server).jobs.events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
+  expect(lastEventIds(server)).toHaveLength(1 + reconnect.tries);
 });
 
 test('a server that ends every stream early is given up too', async () => {
   await using server = await scriptedServer(ends());
-  await expect(idsOf(clientOf(server).events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
-  expect(server.lastEventIds).toHaveLength(1 + reconnect.tries);
+  await expect(idsOf(clientOf(server).jobs.events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
+  expect(lastEventIds(server)).toHaveLength(1 + reconnect.tries);
 });
 
 test('a connection that has gone silent is opened anew', async () => {
@@ -158,13 +137,54 @@ test('a connection that has gone silent is opened anew', async () => {
     ends(anEvent(2, END)),
   );
   const client = createClient({ baseUrl: server.url, reconnect, idleMs: 30 });
-  expect(await idsOf(client.events(JOB_ID))).toEqual(['1-0', '2-0']);
+  expect(await idsOf(client.jobs.events(JOB_ID))).toEqual(['1-0', '2-0']);
+});
+
+test('a quiet stream that a proxy cuts again and again is followed all the same', async () => {
+  // Each lasts longer than the longest wait, so none counts as a failure; there are more of them than tries.
+  const cutWhenQuiet: Act = (answer) => {
+    streaming(answer).write(': open\n\n');
+    setTimeout(() => answer.destroy(), 4 * reconnect.maxMs);
+  };
+  const cuts = Array.from({ length: 2 * reconnect.tries }, () => cutWhenQuiet);
+  await using server = await scriptedServer(breaks(anEvent(1)), ...cuts, ends(anEvent(2, END)));
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0']);
+  expect(server.requests).toHaveLength(cuts.length + 2);
+});
+
+test('comes back when a busy server asked for it, and not sooner', async () => {
+  await using server = await scriptedServer(
+    breaks(anEvent(1)),
+    (answer) => void answer.writeHead(429, { 'retry-after': '1' }).end('slow down'),
+    ends(anEvent(2, END)),
+  );
+  expect(await idsOf(clientOf(server).jobs.events(JOB_ID))).toEqual(['1-0', '2-0']);
+  const [, refused, served] = server.requests;
+  expect((served?.atMs ?? 0) - (refused?.atMs ?? 0)).toBeGreaterThanOrEqual(1000);
+});
+
+test('the first connection is tried once', async () => {
+  await using server = await scriptedServer((answer) => void answer.writeHead(503).end('restarting'));
+  await expect(idsOf(clientOf(server).jobs.events(JOB_ID))).rejects.toMatchObject({ code: 'unavailable' });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('an abort while it waits to come back ends it at once', async () => {
+  await using server = await scriptedServer(
+    breaks(anEvent(1)),
+    (answer) => void answer.writeHead(503, { 'retry-after': '60' }).end(),
+  );
+  const stop = new AbortController();
+  const ids = idsOf(clientOf(server).jobs.events(JOB_ID, { signal: stop.signal }));
+  await server.requestsAre(2);
+  stop.abort();
+  expect(await ids).toEqual(['1-0']);
 });
 
 test('a refusal is not tried again', async () => {
   await using app = await openApp();
-  await expect(idsOf(clientOf(app).events(NO_JOB_ID))).rejects.toMatchObject({ code: 'not_found' });
-  await expect(idsOf(clientOf(app).events(JOB_ID, { after: 'soon' }))).rejects.toMatchObject({
+  await expect(idsOf(clientOf(app).jobs.events(NO_JOB_ID))).rejects.toMatchObject({ code: 'not_found' });
+  await expect(idsOf(clientOf(app).jobs.events(JOB_ID, { after: 'soon' }))).rejects.toMatchObject({
     code: 'invalid_argument',
   });
 });
@@ -172,7 +192,7 @@ test('a refusal is not tried again', async () => {
 test('an event that is no longer in the log is told once, or is an error', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(7));
-  await expect(idsOf(clientOf(app).events(JOB_ID, { after: '1-0' }))).rejects.toMatchObject({
+  await expect(idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0' }))).rejects.toMatchObject({
     code: 'not_found',
     extras: { asOf: '7-0' },
   });
@@ -181,7 +201,7 @@ test('an event that is no longer in the log is told once, or is an error', async
     resyncs.push(asOf);
     app.fake.append(anEvent(8, END));
   };
-  expect(await idsOf(clientOf(app).events(JOB_ID, { after: '1-0', onResync }))).toEqual(['8-0']);
+  expect(await idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0', onResync }))).toEqual(['8-0']);
   expect(resyncs).toEqual(['7-0']);
 });
 
@@ -189,7 +209,7 @@ test('an aborted signal ends the iteration, and the connection with it', async (
   await using app = await openApp();
   const stop = new AbortController();
   app.fake.append(anEvent(1));
-  for await (const event of clientOf(app).events(JOB_ID, { signal: stop.signal })) {
+  for await (const event of clientOf(app).jobs.events(JOB_ID, { signal: stop.signal })) {
     expect(event.id).toBe('1-0');
     stop.abort();
   }
@@ -199,7 +219,7 @@ test('an aborted signal ends the iteration, and the connection with it', async (
 test('leaving the loop ends the connection', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(1));
-  for await (const event of clientOf(app).events(JOB_ID)) {
+  for await (const event of clientOf(app).jobs.events(JOB_ID)) {
     expect(event.id).toBe('1-0');
     break;
   }
@@ -209,6 +229,6 @@ test('leaving the loop ends the connection', async () => {
 test('pages of the log are listed', async () => {
   await using app = await openApp();
   for (const n of [1, 2, 3]) app.fake.append(anEvent(n));
-  const page = await clientOf(app).listEvents(JOB_ID, { after: '1-0', limit: 1 });
+  const page = await clientOf(app).jobs.listEvents(JOB_ID, { after: '1-0', limit: 1 });
   expect(page.events.map(({ id }) => id)).toEqual(['2-0']);
 });

@@ -30,7 +30,7 @@ async function openRunningJob(limits: JobLimitsInput = {}) {
 }
 
 async function untilEnd(stack: LocalStack, jobId: string) {
-  for await (const _ of stack.client.events(jobId)) {
+  for await (const _ of stack.client.jobs.events(jobId)) {
     // To its end.
   }
   return stack.client.jobs.get(jobId);

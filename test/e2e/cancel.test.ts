@@ -15,7 +15,7 @@ function expectToAddUp(counts: Counts): void {
 
 async function untilCancelled(stack: LocalStack, jobId: string): Promise<void> {
   const types: string[] = [];
-  for await (const { type } of stack.client.events(jobId)) types.push(type);
+  for await (const { type } of stack.client.jobs.events(jobId)) types.push(type);
   expect(types.filter((type) => type.startsWith('job.')).at(-1)).toBe('job.cancelled');
   expect(types.at(-1)).toBe('job.cancelled');
 }

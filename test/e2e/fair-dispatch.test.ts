@@ -16,7 +16,7 @@ const titles = (count: number) => Array.from({ length: count }, (_, i) => ({ tit
 const timeOf = ({ id }: BoardEvent) => Number(id.split('-')[0]);
 
 async function untilEnded({ client }: LocalStack, jobId: string) {
-  for await (const _ of client.events(jobId)) {
+  for await (const _ of client.jobs.events(jobId)) {
     // Followed for its end alone.
   }
 }
@@ -67,7 +67,7 @@ it('the tasks of one job start by their priority, then in their order', async ()
   await untilEnded(stack, id);
   const { tasks } = await stack.client.tasks.list(id);
   const keys = new Map(tasks.map((task) => [task.id, task.key]));
-  const { events } = await stack.client.listEvents(id, { limit: 100 });
+  const { events } = await stack.client.jobs.listEvents(id, { limit: 100 });
   const order = events
     .filter(({ type }) => type === 'task.claimed')
     .map(({ taskId }) => keys.get(taskId ?? ''));

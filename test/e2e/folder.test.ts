@@ -137,7 +137,7 @@ test('`crewboard run` over a folder of odd files accounts for each of them, trul
     expect(text.includes(CANARY), `what stands outside is in ${place}`).toBe(false);
   }
   const events = [];
-  for await (const event of stack.client.events(result.jobId)) events.push(event);
+  for await (const event of stack.client.jobs.events(result.jobId)) events.push(event);
   expect(JSON.stringify(events)).not.toContain(CANARY);
   expect(events.at(-1)?.type).toBe('job.partial');
 });

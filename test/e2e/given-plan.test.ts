@@ -18,7 +18,7 @@ async function readPlan() {
 
 async function eventsOf(stack: LocalStack, job: Job): Promise<BoardEvent[]> {
   const events: BoardEvent[] = [];
-  for await (const event of stack.client.events(job.id)) events.push(event);
+  for await (const event of stack.client.jobs.events(job.id)) events.push(event);
   return events;
 }
 

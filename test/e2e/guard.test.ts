@@ -53,14 +53,14 @@ const listQueues = async (stack: LocalStack, headers: Record<string, string>) =>
   return List.parse(JSON.parse(answer.text)).queues;
 };
 
-const basic = { authorization: `Basic ${Buffer.from(`me:${API_KEY}`).toString('base64')}` };
+const bearer = { authorization: `Bearer ${API_KEY}` };
 
 test('Bull Board is 401 without the key on every spelling of every path, and nothing of it happens', async () => {
   await using stack = await openLocalStack({ worker: false });
   const without: Record<string, string>[] = [
     {},
     { authorization: 'Bearer wrong-key-0123456789' },
-    { authorization: `Basic ${Buffer.from(`${API_KEY}:x`).toString('base64')}` },
+    { authorization: `Basic ${Buffer.from(`me:${API_KEY}`).toString('base64')}` },
     { cookie: `key=${API_KEY}`, origin: 'http://evil.example' },
   ];
   for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE']) {
@@ -73,7 +73,7 @@ test('Bull Board is 401 without the key on every spelling of every path, and not
       }
     }
   }
-  expect((await listQueues(stack, basic)).map(({ isPaused }) => isPaused)).toEqual([
+  expect((await listQueues(stack, bearer)).map(({ isPaused }) => isPaused)).toEqual([
     false,
     false,
     false,
@@ -83,9 +83,8 @@ test('Bull Board is 401 without the key on every spelling of every path, and not
 
 test('with the key it lists the queues of both providers, and its own buttons work', async () => {
   await using stack = await openLocalStack({ worker: false });
-  const names = (await listQueues(stack, basic)).map(({ name }) => name).sort();
+  const names = (await listQueues(stack, bearer)).map(({ name }) => name).sort();
   expect(names).toEqual(['crewboard.lead', 'crewboard.sim.lead', 'crewboard.sim.tasks', 'crewboard.tasks']);
-  const bearer = { authorization: `Bearer ${API_KEY}` };
   expect((await raw(stack, 'GET', '/admin/queues', bearer)).text).toContain('<title>Crewboard queues');
   expect((await raw(stack, 'PUT', `${QUEUE}/pause`, bearer)).status).toBe(200);
   const paused = (await listQueues(stack, bearer)).filter(({ isPaused }) => isPaused);
@@ -94,7 +93,6 @@ test('with the key it lists the queues of both providers, and its own buttons wo
 
 test('a job survives that its queue jobs are removed in Bull Board', async () => {
   await using stack = await openLocalStack({ variables: { CREWBOARD_LEASE_MS: '2000' } });
-  const bearer = { authorization: `Bearer ${API_KEY}` };
   expect((await raw(stack, 'PUT', `${QUEUE}/pause`, bearer)).status).toBe(200);
   const { id } = await stack.client.jobs.submit({ tasks: [{ title: 'A' }, { title: 'B' }, { title: 'C' }] });
   const ofQueue = async () =>
@@ -103,7 +101,7 @@ test('a job survives that its queue jobs are removed in Bull Board', async () =>
   expect((await raw(stack, 'PUT', `${QUEUE}/empty`, bearer)).status).toBe(200);
   expect(await ofQueue()).toBe(0);
   expect((await raw(stack, 'PUT', `${QUEUE}/resume`, bearer)).status).toBe(200);
-  for await (const _ of stack.client.events(id)) {
+  for await (const _ of stack.client.jobs.events(id)) {
     // To its end.
   }
   expect(await stack.client.jobs.get(id)).toMatchObject({ status: 'succeeded', counts: { completed: 3 } });

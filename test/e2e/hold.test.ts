@@ -53,7 +53,7 @@ describe('a job that is held', () => {
     expect((await stack.keys()).filter((key) => /:tasks:(wait|prioritized)$/.test(key))).toEqual([]);
 
     expect(await post(stack, id, 'start')).toMatchObject({ status: 200, json: { status: 'running' } });
-    for await (const _ of stack.client.events(id)) {
+    for await (const _ of stack.client.jobs.events(id)) {
       // Followed for its end alone.
     }
     expect(await stack.client.jobs.get(id)).toMatchObject({ status: 'succeeded', counts: { completed: 3 } });
@@ -65,7 +65,7 @@ describe('a job that is held', () => {
     const { id } = await stack.client.jobs.submit(HELD);
     const starts = await Promise.all(Array.from({ length: 10 }, () => post(stack, id, 'start')));
     expect(new Set(starts.map(({ status }) => status))).toEqual(new Set([200]));
-    const { events } = await stack.client.listEvents(id, { limit: 100 });
+    const { events } = await stack.client.jobs.listEvents(id, { limit: 100 });
     expect(events.filter(({ type }) => type === 'job.submitted')).toHaveLength(1);
   });
 

@@ -299,7 +299,7 @@ test('a note is an event with its text, and shows progress on the task', async (
   expect(first).toMatchObject({ version: task.version, progress: '5/10' });
   expect(first.already).toBeUndefined();
   expect((await client.tasks.note(job.jobId, task.id, noted)).already).toBe(true);
-  const notes = (await client.listEvents(job.jobId)).events.filter(({ type }) => type === 'task.noted');
+  const notes = (await client.jobs.listEvents(job.jobId)).events.filter(({ type }) => type === 'task.noted');
   expect(notes).toMatchObject([
     { by: { kind: 'external', id: 'bob' }, data: { text: 'half of it', progress: '5/10' } },
   ]);

@@ -22,7 +22,7 @@ const fail = (request: MessagesRequest) =>
 const titles = (count: number) => Array.from({ length: count }, (_, i) => ({ title: `Task ${i}` }));
 
 async function untilEnded({ client }: LocalStack, jobId: string) {
-  for await (const _ of client.events(jobId)) {
+  for await (const _ of client.jobs.events(jobId)) {
     // Followed for its end alone.
   }
   return client.jobs.get(jobId);

@@ -35,7 +35,7 @@ function answer(request: MessagesRequest): ScriptedReply {
 
 async function eventsOf(stack: LocalStack, jobId: string, until: (type: string) => boolean) {
   const events = [];
-  for await (const event of stack.client.events(jobId)) {
+  for await (const event of stack.client.jobs.events(jobId)) {
     events.push(event);
     if (until(event.type)) break;
   }

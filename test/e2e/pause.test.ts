@@ -22,14 +22,14 @@ const note = (request: MessagesRequest) =>
 const isNew = ({ messages }: MessagesRequest) => messages.length === 1;
 
 async function untilEnded({ client }: LocalStack, jobId: string) {
-  for await (const _ of client.events(jobId)) {
+  for await (const _ of client.jobs.events(jobId)) {
     // Followed for its end alone.
   }
   return client.jobs.get(jobId);
 }
 
 const eventsOf = async ({ client }: LocalStack, jobId: string) =>
-  (await client.listEvents(jobId, { limit: 100 })).events;
+  (await client.jobs.listEvents(jobId, { limit: 100 })).events;
 const untilParked = (stack: LocalStack, jobId: string, count = 1) =>
   poll(async () => (await eventsOf(stack, jobId)).filter(({ type }) => type === 'task.parked').length).toBe(
     count,

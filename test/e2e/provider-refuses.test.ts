@@ -20,7 +20,7 @@ const ANN = { kind: 'user', id: 'ann' } as const;
 
 async function eventsUntil(stack: ScriptedStack, jobId: string, matches: (event: BoardEvent) => boolean) {
   const events: BoardEvent[] = [];
-  for await (const event of stack.local.client.events(jobId)) {
+  for await (const event of stack.local.client.jobs.events(jobId)) {
     events.push(event);
     if (matches(event)) break;
   }

@@ -195,7 +195,7 @@ test('reopening a task of an ended job opens the job, which is looked after agai
   await expect.poll(async () => (await job.task('a')).status, { timeout: 20_000 }).toBe('pending');
   await job.complete('a');
   expect((await client.jobs.get(job.jobId)).status).toBe('succeeded');
-  const types = (await client.listEvents(job.jobId, { limit: 100 })).events.map(({ type }) => type);
+  const types = (await client.jobs.listEvents(job.jobId, { limit: 100 })).events.map(({ type }) => type);
   expect(types.filter((type) => type.startsWith('job.'))).toEqual([
     'job.submitted',
     'job.running',

@@ -76,7 +76,7 @@ async function runJob(number: number): Promise<void> {
   const tasks = Array.from({ length: TASKS_A_SECOND }, (_, i) => ({ title: `Task ${i}` }));
   const { id } = await stack.client.jobs.submit({ ...goal, tasks, limits: { maxParallel: 25 } });
   open.add(id);
-  for await (const { type } of stack.client.events(id)) if (type === 'task.completed') completed += 1;
+  for await (const { type } of stack.client.jobs.events(id)) if (type === 'task.completed') completed += 1;
   open.delete(id);
 }
 

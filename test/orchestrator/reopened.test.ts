@@ -26,7 +26,7 @@ async function openEnded() {
 async function retryAndEnd({ stack, jobId }: Awaited<ReturnType<typeof openEnded>>, taskId: string) {
   const { version } = await stack.local.client.tasks.get(jobId, taskId);
   await stack.local.client.tasks.retry(jobId, taskId, { version, reason: 'once more' });
-  for await (const { type } of stack.local.client.events(jobId, { after: 'now' })) {
+  for await (const { type } of stack.local.client.jobs.events(jobId, { after: 'now' })) {
     if (type === 'job.succeeded') break;
   }
   return stack.local.client.jobs.get(jobId);

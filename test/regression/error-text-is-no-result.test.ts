@@ -71,7 +71,7 @@ test('all twenty meet 529 for long: none fails, they park and say why, and all c
   // The pauses between probes double from 10 to 120 ms: thirty of them
   // take three seconds, in real times half an hour.
   let parked = 0;
-  for await (const { type } of client.events(id)) {
+  for await (const { type } of client.jobs.events(id)) {
     if (type === 'task.parked' && ++parked === TASKS) break;
   }
   while (probesAtOnce.length < 30) await api.arrived(api.requests.length + 1);
@@ -92,7 +92,7 @@ test('all twenty meet 529 for long: none fails, they park and say why, and all c
 
   isUp = true;
   const types: string[] = [];
-  for await (const { type } of client.events(id)) types.push(type);
+  for await (const { type } of client.jobs.events(id)) types.push(type);
   const { job, tasks } = await stack.read(id);
   expect(job).toMatchObject({ status: 'succeeded', counts: { total: TASKS, completed: TASKS } });
   expect(job.statusReason).toBeUndefined();

@@ -13,7 +13,8 @@ const HELD_CALL = 15;
 async function follow({ local }: ScriptedStack, jobId: string, after?: string): Promise<BoardEvent[]> {
   const events: BoardEvent[] = [];
   const stopped = new AbortController();
-  for await (const event of local.client.events(jobId, { after, signal: stopped.signal })) events.push(event);
+  for await (const event of local.client.jobs.events(jobId, { after, signal: stopped.signal }))
+    events.push(event);
   return events;
 }
 
@@ -35,7 +36,7 @@ test('tasks that end within a moment are all told of, though the reader of event
   const before: BoardEvent[] = [];
   const cut = new AbortController();
   const reading = (async () => {
-    for await (const event of stack.local.client.events(id, { signal: cut.signal })) before.push(event);
+    for await (const event of stack.local.client.jobs.events(id, { signal: cut.signal })) before.push(event);
   })();
   await held.reached;
   await poll(() => before.filter(({ type }) => type === 'task.completed').length).toBe(HELD_CALL - 1);

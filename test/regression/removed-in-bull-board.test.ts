@@ -58,7 +58,7 @@ async function waitingIn({ local }: ScriptedStack): Promise<string[]> {
 }
 
 async function expectEnd(stack: ScriptedStack, jobId: string): Promise<void> {
-  for await (const _ of stack.local.client.events(jobId)) {
+  for await (const _ of stack.local.client.jobs.events(jobId)) {
     // Followed for its end alone.
   }
   const { job, tasks } = await stack.read(jobId);

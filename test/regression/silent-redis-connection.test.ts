@@ -60,7 +60,7 @@ it('a job goes on to its end after every connection to Redis has died without a 
   const jobId = await stack.submit({ tasks, limits });
   const seen: string[] = [];
   const following = (async () => {
-    for await (const { type } of stack.local.client.events(jobId)) seen.push(type);
+    for await (const { type } of stack.local.client.jobs.events(jobId)) seen.push(type);
   })();
   await stack.api.arrived(TASKS / 2);
   await expect.poll(() => seen.filter((type) => type === 'task.claimed'), SOON).toHaveLength(TASKS / 2);

@@ -203,7 +203,7 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
     },
     async run(body) {
       const { id } = await client.jobs.submit(body);
-      for await (const _ of client.events(id)) {
+      for await (const _ of client.jobs.events(id)) {
         // Followed for its end alone.
       }
       return client.jobs.get(id);

@@ -79,7 +79,7 @@ function variablesOf(store: TestRedis, model: HeldModel, dataDir: string, worksp
 
 function follow(client: Client) {
   async function* events(jobId: string) {
-    yield* client.events(jobId, { signal: AbortSignal.timeout(JOB_WITHIN_MS) });
+    yield* client.jobs.events(jobId, { signal: AbortSignal.timeout(JOB_WITHIN_MS) });
   }
   return {
     async untilEnded(jobId: string, onEvent: (event: BoardEvent) => void = () => {}): Promise<Job> {

@@ -3,10 +3,13 @@ import type { Service } from '@crewboard/orchestrator';
 import type { Queue } from 'bullmq';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Access, Caller } from './access.ts';
-import type { Authenticate } from './auth.ts';
+import type { KeyRing } from './auth.ts';
 import { mountBullBoard } from './bull-board.ts';
-import { createGuard } from './guard.ts';
+import { answerClientError } from './client-errors.ts';
+import { installDoor } from './door.ts';
+import type { Guard, Proof } from './guard.ts';
 import { acceptJsonOnly } from './json-body.ts';
+import type { Sessions } from './login/sessions.ts';
 import { isLoopback } from './origin.ts';
 import { problemHandler } from './problem.ts';
 import { registerRoutes } from './register-routes.ts';
@@ -17,6 +20,7 @@ import { healthRoutes } from './routes/health.ts';
 import { holderRoutes } from './routes/holders.ts';
 import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { keyRoutes } from './routes/keys.ts';
 import { personRoutes } from './routes/persons.ts';
 import { resultRoutes } from './routes/results.ts';
 import { steerRoutes } from './routes/steer.ts';
@@ -30,19 +34,32 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | undefined;
+    /** By what the caller is known. */
+    proof: Proof | undefined;
   }
 }
 
 /** What the application is built from. */
 export interface AppDependencies {
   service: Service;
-  authenticate: Authenticate;
+  /** The keys that are taken. */
+  keys: KeyRing;
+  /** The logins of browsers. */
+  sessions: Sessions;
   /** The queues that Bull Board shows. */
   queues: readonly Queue[];
   logger: FastifyBaseLogger;
   /** Where the server will listen: on loopback the `Host` header is checked. */
   host: string;
   bodyLimitBytes: number;
+  /** Requests of one key in a minute; absent or 0: no limit. */
+  requestsPerMinute?: number;
+  /** Origins besides the server's own whose pages may use it; absent: none. */
+  origins?: readonly string[];
+  /** Addresses of proxies whose word on the client's address is taken; absent: none. */
+  proxies?: readonly string[];
+  /** How often it is looked whether the key of a running request still holds; 5 s by default. */
+  lookMs?: number;
   /** The longest silence on an event stream before a comment; 15 s by default. */
   sseCommentMs?: number;
 }
@@ -63,6 +80,7 @@ export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_
     ...eventRoutes(service, sseCommentMs),
     ...resultRoutes(service),
     ...artifactRoutes(service),
+    ...keyRoutes(service),
     ...healthRoutes(service),
   ];
 }
@@ -84,18 +102,19 @@ function logRequests(app: FastifyInstance): void {
   });
 }
 
-/** Builds the HTTP application; it listens nowhere and owns none of its dependencies. */
-export function buildApp(dependencies: AppDependencies): FastifyInstance {
-  const { service, authenticate, queues, logger, host, bodyLimitBytes, sseCommentMs } = dependencies;
-  const guard = createGuard({ authenticate, boundToLoopback: isLoopback(host) });
-  const handleProblem = problemHandler(bodyLimitBytes);
-  const streams = openStreams();
-  const app: FastifyInstance = fastify({
+/** The server, before it has routes. `guard` is run by hand for paths that the router can't read: they run no hooks. */
+function openServer(
+  { logger, bodyLimitBytes, proxies = [] }: AppDependencies,
+  handleProblem: ReturnType<typeof problemHandler>,
+  guard: Guard,
+): FastifyInstance {
+  return fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: bodyLimitBytes,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Paths that the router cannot read run no hooks, so the guard is called here by hand.
+    trustProxy: proxies.length === 0 ? false : [...proxies],
+    clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
       void guard(request, reply).then(
         (answered) => (answered === undefined ? handleProblem(error, request, reply) : undefined),
@@ -103,8 +122,26 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       );
     },
   });
+}
+
+/** Builds the HTTP application; it listens nowhere and owns none of its dependencies. */
+export function buildApp(dependencies: AppDependencies): FastifyInstance {
+  const { service, keys, sessions, queues, host, bodyLimitBytes, sseCommentMs, lookMs } = dependencies;
+  const handleProblem = problemHandler(bodyLimitBytes);
+  const streams = openStreams();
+  const app = openServer(dependencies, handleProblem, (request, reply) => guard(request, reply));
   app.decorateRequest('caller', undefined);
-  app.addHook('onRequest', async (request, reply) => guard(request, reply));
+  app.decorateRequest('proof', undefined);
+  const boundToLoopback = isLoopback(host);
+  const guard = installDoor(app, {
+    keys,
+    sessions,
+    boundToLoopback,
+    origins: dependencies.origins ?? [],
+    requestsPerMinute: dependencies.requestsPerMinute ?? 0,
+    limitsGuessing: !boundToLoopback,
+    lookMs,
+  });
   logRequests(app);
   app.setErrorHandler(handleProblem);
   app.setNotFoundHandler(() => {

@@ -1,26 +1,30 @@
 import { CrewboardError } from '@crewboard/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Access, mayUse } from './access.ts';
-import { type Authenticate, presentedKey } from './auth.ts';
-import { refuseForeignSite } from './origin.ts';
+import { type Access, type Caller, mayUse, neededFor } from './access.ts';
+import { type KeyRing, type KnownCaller, keyNeeded, presentedKey } from './auth.ts';
+import type { Limits } from './limits.ts';
+import { sessionToken } from './login/cookie.ts';
+import { nextPath } from './login/next-path.ts';
+import { sendLogin } from './login/page.ts';
+import type { Sessions } from './login/sessions.ts';
+import { refuseForeignSite, refuseForgedChange } from './origin.ts';
 import { sendProblem } from './problem.ts';
+import { setSecurityHeaders } from './security-headers.ts';
 
 export interface GuardOptions {
-  authenticate: Authenticate;
+  keys: KeyRing;
+  sessions: Sessions;
+  limits: Limits;
   /** Whether the server listens on loopback only: then its `Host` must be this machine. */
   boundToLoopback: boolean;
+  /** Origins besides the server's own whose pages may use it. */
+  origins: readonly string[];
 }
 
-const LOGIN_PAGE = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Crewboard: key needed</title></head>
-<body><h1>A key is needed here</h1>
-<p>Reload this page and give any user name, with your Crewboard admin key as the password.</p>
-<p>The key is the value of CREWBOARD_API_KEY; "crewboard up" makes one and keeps it in its data folder.</p></body></html>
-`;
-
-/** A browser can be asked for a key below /admin only: everything else is for programs. */
-function isBrowserPath(rawUrl: string): boolean {
-  return /^\/admin(?:[/?]|$)/.test(rawUrl);
+/** What a request shows to say whom it is from; `look` finds out whether it still holds. */
+export interface Proof {
+  kind: 'key' | 'session';
+  look(): Promise<KnownCaller | undefined>;
 }
 
 /**
@@ -31,60 +35,85 @@ function accessOf(request: FastifyRequest): Access {
   return request.routeOptions.config.access ?? (request.is404 ? 'any-key' : 'operator');
 }
 
-function refuseUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const browser = isBrowserPath(request.raw.url ?? '');
-  void reply.header('WWW-Authenticate', `${browser ? 'Basic' : 'Bearer'} realm="Crewboard"`);
-  if (browser && request.headers.accept?.includes('text/html')) {
-    return reply.code(401).type('text/html; charset=utf-8').send(LOGIN_PAGE);
-  }
-  return sendProblem(
-    request,
-    reply,
-    new CrewboardError(
-      'unauthorized',
-      'A valid key is needed: send "Authorization: Bearer <key>" with the value of CREWBOARD_API_KEY.',
-    ),
+/** A person with a browser is shown a form, also by paths that are for programs. */
+function wantsPage({ method, headers }: FastifyRequest): boolean {
+  return ['GET', 'HEAD'].includes(method) && headers.accept?.includes('text/html') === true;
+}
+
+/** A key goes before a session: whoever sends one means it. */
+function proofOf(request: FastifyRequest, { keys, sessions }: GuardOptions): Proof | undefined {
+  const key = presentedKey(request.headers.authorization);
+  if (key !== undefined) return { kind: 'key', look: () => keys.byKey(key) };
+  const token = sessionToken(request);
+  return token === undefined ? undefined : { kind: 'session', look: () => sessions.find(token) };
+}
+
+/** Whom the request is from. Throws `unauthorized`, or `rate_limited` for an address that tries key after key. */
+async function identify(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  proof: Proof | undefined,
+  { limits }: GuardOptions,
+): Promise<Caller> {
+  if (proof === undefined) throw keyNeeded();
+  await limits.refuseGuesser(request, reply);
+  const known = await proof.look();
+  if (known !== undefined) return known.caller;
+  // A login that has run out is no guess.
+  if (proof.kind === 'key') await limits.countWrongKey(request);
+  throw keyNeeded();
+}
+
+function notForThis({ role, project }: Caller, access: Access): CrewboardError {
+  const where = project === '*' ? 'all projects' : `the project ${project}`;
+  return new CrewboardError(
+    'forbidden',
+    `This key has the role "${role}" for ${where}; this needs ${neededFor(access)}.`,
   );
 }
 
-/** Headers that every answer carries; a page that needs more than nothing overrides the policy. */
-function setSecurityHeaders(reply: FastifyReply): void {
-  void reply.headers({
-    'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
-    // Not "no-referrer": a browser would then send "Origin: null" with a form of our own.
-    'Referrer-Policy': 'same-origin',
-    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-    'Cache-Control': 'no-store',
-  });
+/** A person is shown the login form where another key would help; programs are told in a problem. */
+function refuse(request: FastifyRequest, reply: FastifyReply, error: CrewboardError): FastifyReply {
+  // Not "Basic": browsers would ask by a window of their own, and never forget.
+  if (error.code === 'unauthorized') void reply.header('WWW-Authenticate', 'Bearer realm="Crewboard"');
+  if (!wantsPage(request)) return sendProblem(request, reply, error);
+  const next = nextPath(request.raw.url);
+  if (error.code === 'unauthorized') return sendLogin(reply, 401, { next });
+  if (error.code === 'forbidden' && request.caller !== undefined)
+    return sendLogin(reply, 403, { next, problem: error.detail });
+  return sendProblem(request, reply, error);
+}
+
+/** Throws what stands against the request; `request.caller` is set once it is known. */
+async function admit(request: FastifyRequest, reply: FastifyReply, options: GuardOptions): Promise<void> {
+  const access = accessOf(request);
+  // A public route does not ask for a key, so that health can be read while keys cannot.
+  if (access === 'public') return refuseForeignSite(request.headers, options);
+  const proof = proofOf(request, options);
+  const caller = await identify(request, reply, proof, options);
+  refuseForeignSite(request.headers, options);
+  if (proof?.kind === 'session') refuseForgedChange(request.method, request.headers);
+  request.caller = caller;
+  request.proof = proof;
+  await options.limits.countRequest(request, reply);
+  if (!mayUse(caller, access)) throw notForThis(caller, access);
 }
 
 /**
  * Returns the guard: it runs before everything else and lets a request through (`undefined`), or answers it.
  * It goes by the matched route and never by the path, so no spelling of a path gets past it.
  */
-export function createGuard({ authenticate, boundToLoopback }: GuardOptions) {
+export function createGuard(options: GuardOptions) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
     setSecurityHeaders(reply);
-    const access = accessOf(request);
-    const key = presentedKey(request.headers.authorization, isBrowserPath(request.raw.url ?? ''));
-    // A public route does not ask for a key, so that health can be read while keys cannot.
-    const caller = key === undefined || access === 'public' ? undefined : await authenticate(key);
-    if (caller === undefined && access !== 'public') return refuseUnknown(request, reply);
     try {
-      refuseForeignSite(request.headers, boundToLoopback);
+      await admit(request, reply, options);
+      return undefined;
     } catch (error) {
-      if (error instanceof CrewboardError) return sendProblem(request, reply, error);
+      if (error instanceof CrewboardError) return refuse(request, reply, error);
       throw error;
     }
-    if (caller !== undefined && !mayUse(caller, access)) {
-      return sendProblem(
-        request,
-        reply,
-        new CrewboardError('forbidden', `This key's role is "${caller.role}"; this needs "${access}".`),
-      );
-    }
-    request.caller = caller;
-    return undefined;
   };
 }
+
+export type Guard = ReturnType<typeof createGuard>;

@@ -1,8 +1,18 @@
-export { type Access, type Caller, mayUse, ROLES, type Role } from './access.ts';
+export { type Access, type Caller, mayUse } from './access.ts';
 export { type AppDependencies, buildApp, routeTable } from './app.ts';
-export { type Authenticate, authenticateByKeys, type KnownKey } from './auth.ts';
+export {
+  environmentKeys,
+  fixedKeys,
+  type KeyRing,
+  type KnownCaller,
+  type KnownKey,
+  keyRings,
+  storedKeys,
+} from './auth.ts';
 export { readConfig } from './config.ts';
 export { createLogger } from './logger.ts';
+export { nextPath } from './login/next-path.ts';
+export { createSessions, type Sessions } from './login/sessions.ts';
 export { composeApi, runApi } from './main.ts';
 export type { Answer, Route } from './route.ts';
 export { type ApiParts, type RunningApi, type StartOptions, startApi } from './start-api.ts';

@@ -5,6 +5,7 @@ import {
   checkFolders,
   composeCore,
   createEventHub,
+  createKeyStore,
   createService,
   EVENTS_BLOCK_MS,
   REDIS_OPTIONS,
@@ -17,11 +18,25 @@ import {
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
+import { environmentKeys, keyRings, storedKeys } from './auth.ts';
 import { readConfig } from './config.ts';
+import { createSessions } from './login/sessions.ts';
 import { type ApiParts, startApi } from './start-api.ts';
 
 /** A request must not hang on a Redis that is away: it is answered `unavailable` by then. */
 const COMMAND_TIMEOUT_MS = 5000;
+
+/** The keys that the API takes: the environment's, which needs no Redis, and those that are kept there. */
+function openKeys(config: Environment, redis: Redis, log: FastifyBaseLogger) {
+  const { CREWBOARD_API_KEY: key, CREWBOARD_PREFIX: prefix } = config;
+  const store = createKeyStore(redis, prefix);
+  const keys = keyRings([environmentKeys(key), storedKeys(store)], (keyId) => {
+    store
+      .markUsed(keyId)
+      .catch((error: unknown) => log.debug({ err: error }, 'the use of a key was not noted'));
+  });
+  return { keys, sessions: createSessions(redis, prefix, keys) };
+}
 
 /**
  * Opens the API's connections and builds what it serves. Throws `invalid_argument` without REDIS_URL, `unavailable`
@@ -74,7 +89,9 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
       deleteJob,
       watch,
       dataFolder: watchDataFolder(settings.dataDir),
+      hasEnvironmentKey: config.CREWBOARD_API_KEY !== undefined,
     }),
+    ...openKeys(config, redis, log),
     queues: allQueues(core.queues),
     async close() {
       watch.close();

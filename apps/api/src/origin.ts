@@ -13,13 +13,27 @@ function hostUrl(scheme: string, host: string): URL | undefined {
   return new URL(`${scheme}//${host}`);
 }
 
+/** The headers by which a browser says where a request comes from. */
+interface SiteHeaders {
+  host?: string | undefined;
+  origin?: string | undefined;
+  'sec-fetch-site'?: string | string[] | undefined;
+}
+
+/** True when `origin` is the host that was asked. */
+function isOwnOrigin(origin: string, host: string): boolean {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  return url !== undefined && url.host !== '' && hostUrl(url.protocol, host)?.host === url.host;
+}
+
 /**
  * Refuses, with `forbidden`, what a page of another site makes a browser send: a `Host` that is not this
- * machine while we are bound to loopback (DNS rebinding), and an `Origin` other than the host asked.
+ * machine while we are bound to loopback (DNS rebinding), and an `Origin` other than the host asked, unless it is one of
+ * `origins`.
  */
 export function refuseForeignSite(
-  headers: { host?: string | undefined; origin?: string | undefined },
-  boundToLoopback: boolean,
+  headers: SiteHeaders,
+  { boundToLoopback, origins }: { boundToLoopback: boolean; origins: readonly string[] },
 ): void {
   const host = headers.host ?? '';
   const hostname = hostUrl('http:', host)?.hostname;
@@ -29,9 +43,23 @@ export function refuseForeignSite(
       'This server answers only as localhost, 127.0.0.1 or [::1]: use one of these in the URL.',
     );
   }
-  if (headers.origin === undefined) return;
-  const origin = URL.canParse(headers.origin) ? new URL(headers.origin) : undefined;
-  if (origin === undefined || origin.host === '' || hostUrl(origin.protocol, host)?.host !== origin.host) {
-    throw new CrewboardError('forbidden', 'A page of another origin may not use this server.');
-  }
+  const { origin } = headers;
+  if (origin === undefined || origins.includes(origin) || isOwnOrigin(origin, host)) return;
+  throw new CrewboardError('forbidden', 'A page of another origin may not use this server.');
+}
+
+/**
+ * Refuses, with `forbidden`, a change that a browser sends with its cookie from anywhere but a page of this server:
+ * cookies go along by themselves, keys do not. A browser says where it comes from; what says nothing is refused.
+ */
+export function refuseForgedChange(method: string, headers: SiteHeaders): void {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return;
+  const { origin, host = '' } = headers;
+  const isOwn =
+    origin === undefined ? headers['sec-fetch-site'] === 'same-origin' : isOwnOrigin(origin, host);
+  if (isOwn) return;
+  throw new CrewboardError(
+    'forbidden',
+    'A login in a browser changes things from pages of this server only: send a key as "Authorization: Bearer <key>" instead.',
+  );
 }

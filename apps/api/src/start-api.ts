@@ -3,14 +3,17 @@ import type { Service } from '@crewboard/orchestrator';
 import type { Queue } from 'bullmq';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { buildApp } from './app.ts';
-import { authenticateByKeys } from './auth.ts';
+import type { KeyRing } from './auth.ts';
 import { createLogger } from './logger.ts';
+import type { Sessions } from './login/sessions.ts';
 import { isLoopback } from './origin.ts';
 
 /** What the API serves, with its connections; `close` ends them. */
 export interface ApiParts {
   service: Service;
   queues: Queue[];
+  keys: KeyRing;
+  sessions: Sessions;
   close(): Promise<void>;
 }
 
@@ -31,6 +34,8 @@ export interface StartOptions {
 }
 
 const CLOSE_GRACE_MS = 5000;
+/** Of one key, where other machines can reach the server. */
+const REQUESTS_PER_MINUTE = 1200;
 
 function refuseOpenDoor(config: Environment): void {
   if (config.CREWBOARD_API_KEY !== undefined || isLoopback(config.CREWBOARD_HOST)) return;
@@ -70,15 +75,17 @@ export async function startApi({ config, compose, logger }: StartOptions): Promi
   refuseOpenDoor(config);
   const { CREWBOARD_HOST: host, CREWBOARD_API_KEY: key } = config;
   const log = logger ?? createLogger(config.CREWBOARD_LOG_LEVEL);
-  if (key === undefined) log.warn('no CREWBOARD_API_KEY: only /healthz and /readyz can be used');
+  if (key === undefined) log.warn('no CREWBOARD_API_KEY: only keys that were made earlier can be used');
   const parts = await compose(config, log);
   try {
     const app = buildApp({
       service: parts.service,
       queues: parts.queues,
-      authenticate: authenticateByKeys(
-        key === undefined ? [] : [{ key, caller: 'admin', role: 'admin', project: '*' }],
-      ),
+      keys: parts.keys,
+      sessions: parts.sessions,
+      requestsPerMinute: config.CREWBOARD_RATE_LIMIT ?? (isLoopback(host) ? 0 : REQUESTS_PER_MINUTE),
+      origins: config.CREWBOARD_CORS_ORIGINS,
+      proxies: config.CREWBOARD_TRUSTED_PROXIES,
       logger: log,
       host,
       bodyLimitBytes: config.CREWBOARD_BODY_LIMIT,

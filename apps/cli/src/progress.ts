@@ -56,7 +56,7 @@ async function readJob(story: Story, exact: boolean, signal: AbortSignal): Promi
   const job = await client.jobs.get(jobId, { signal }).catch(() => undefined);
   if (!exact || job === undefined) return job;
   if (before === undefined) return undefined;
-  const newer = await client
+  const newer = await client.jobs
     .listEvents(jobId, { after: before, limit: 1 }, { signal })
     .catch(() => undefined);
   return newer?.asOf === before ? job : undefined;
@@ -100,7 +100,7 @@ export async function followJob(
   let told: string | undefined;
   const display = stateDisplay({ client, jobId, lines, told: () => told }, terminal, signal);
   try {
-    for await (const event of client.events(jobId, { signal, onResync: display.request })) {
+    for await (const event of client.jobs.events(jobId, { signal, onResync: display.request })) {
       for (const line of await lines.linesFor(event)) terminal.message(line);
       told = event.id;
       display.request();

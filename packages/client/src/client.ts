@@ -13,23 +13,28 @@ import {
 } from '@crewboard/contracts';
 import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
-import { type FollowOptions, followEvents, type Reconnect } from './follow.ts';
+import { type FollowOptions, followEvents } from './follow.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import type { Retries } from './retries.ts';
 import { type SteerCalls, steerCalls } from './steer.ts';
 import { type TaskCalls, taskCalls } from './tasks.ts';
 import { createTransport, type Transport } from './transport.ts';
+import { waitForEnd } from './wait.ts';
 
 export interface ClientOptions {
   /** Such as `http://127.0.0.1:7420`. */
   baseUrl: string;
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** Another `fetch` than the global one. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
   /** The longest wait for an answer, 60 s by default. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** The longest silence on a stream, 45 s by default (the server breaks it every 15 s). */
-  idleMs?: number;
-  reconnect?: Partial<Reconnect>;
+  idleMs?: number | undefined;
+  /** Of calls that are safe to repeat, when the server can't be reached, is overloaded or asks to wait. */
+  retries?: Partial<Retries> | undefined;
+  /** Of an event stream that was cut. */
+  reconnect?: Partial<Retries> | undefined;
 }
 
 /**
@@ -51,27 +56,33 @@ export interface Client {
     start(jobId: string, options?: CallOptions): Promise<Job>;
     /** Deletes an ended job with everything that is kept of it; `not_found` once it is gone. */
     delete(jobId: string, options?: CallOptions): Promise<void>;
+    /**
+     * The job's result once it has ended, however long that takes: a job may also wait for people. An
+     * `AbortSignal.timeout` ends the wait and leaves the job running.
+     */
+    wait(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** The job's result, partial while it runs. */
     result(jobId: string, options?: CallOptions): Promise<JobResult>;
     /** A page of the lead's conversation; `not_found` when the job has no lead. */
     transcript(jobId: string, page?: Page, options?: CallOptions): Promise<TranscriptPage>;
     /** One line a task in plan order, as they come. */
     results(jobId: string, options?: CallOptions): AsyncIterable<ResultLine>;
+    /** Follows a job live, resuming over broken connections, until its terminal event. */
+    events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
+    /** A page of the log that `events` follows. */
+    listEvents(
+      jobId: string,
+      page?: { after?: string; limit?: number },
+      options?: CallOptions,
+    ): Promise<EventList>;
   } & SteerCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
-  /** Follows a job live, resuming over broken connections, until its terminal event. */
-  events(jobId: string, options?: FollowOptions): AsyncIterable<BoardEvent>;
-  /** A page of the log that `events` follows. */
-  listEvents(
-    jobId: string,
-    page?: { after?: string; limit?: number },
-    options?: CallOptions,
-  ): Promise<EventList>;
   ready(options?: CallOptions): Promise<Ready>;
 }
 
-const RECONNECT: Reconnect = { tries: 10, baseMs: 250, maxMs: 10_000 };
+const RETRIES: Retries = { tries: 2, baseMs: 200, maxMs: 2000 };
+const RECONNECT: Retries = { tries: 10, baseMs: 250, maxMs: 10_000 };
 
 async function* readResults(
   transport: Transport,
@@ -84,16 +95,10 @@ async function* readResults(
   for await (const line of lines) yield transport.parse(ResultLine, line, path);
 }
 
-function jobCalls(transport: Transport): Client['jobs'] {
-  const control = (jobId: string, action: string, body?: object, options: WriteOptions = {}) =>
-    transport.json(Job, {
-      method: 'POST',
-      path: `${jobPath(jobId)}/${action}`,
-      body,
-      headers: writeHeaders(options),
-      signal: options.signal,
-    });
-  return {
+function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
+  const control = (jobId: string, action: string, body?: object, { signal }: CallOptions = {}) =>
+    transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/${action}`, body, signal });
+  const calls: Client['jobs'] = {
     submit: (body, options = {}) =>
       transport.json(SubmitAnswer, {
         method: 'POST',
@@ -105,20 +110,32 @@ function jobCalls(transport: Transport): Client['jobs'] {
     get: (jobId, { signal } = {}) => transport.json(Job, { path: jobPath(jobId), signal }),
     list: (page = {}, { signal } = {}) =>
       transport.json(JobList, { path: withQuery('/v1/jobs', page), signal }),
-    cancel: (jobId, reason, options) => control(jobId, 'cancel', { reason }, options),
+    cancel: (jobId, reason, options = {}) =>
+      transport.json(Job, {
+        method: 'POST',
+        path: `${jobPath(jobId)}/cancel`,
+        body: { reason },
+        headers: writeHeaders(options),
+        signal: options.signal,
+      }),
     pause: (jobId, reason, options) => control(jobId, 'pause', { reason }, options),
     resume: (jobId, reason, options) => control(jobId, 'resume', { reason }, options),
     start: (jobId, options) => control(jobId, 'start', undefined, options),
     edit: (jobId, body, { signal } = {}) =>
       transport.json(Job, { method: 'PATCH', path: jobPath(jobId), body, signal }),
     delete: (jobId, { signal } = {}) => transport.none({ method: 'DELETE', path: jobPath(jobId), signal }),
+    wait: (jobId, options = {}) => waitForEnd(calls, jobId, options),
     result: (jobId, { signal } = {}) =>
       transport.json(JobResult, { path: `${jobPath(jobId)}/result`, signal }),
     transcript: (jobId, page = {}, { signal } = {}) =>
       transport.json(TranscriptPage, { path: withQuery(`${jobPath(jobId)}/transcript`, page), signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
+    events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
+    listEvents: (jobId, page = {}, { signal } = {}) =>
+      transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
     ...steerCalls(transport),
   };
+  return calls;
 }
 
 /** Returns a client of the server at `baseUrl`; it holds no connection of its own. */
@@ -129,15 +146,12 @@ export function createClient(options: ClientOptions): Client {
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     timeoutMs: options.timeoutMs ?? 60_000,
     idleMs: options.idleMs ?? 45_000,
+    retries: { ...RETRIES, ...options.retries },
   });
-  const reconnect = { ...RECONNECT, ...options.reconnect };
   return {
-    jobs: jobCalls(transport),
+    jobs: jobCalls(transport, { ...RECONNECT, ...options.reconnect }),
     tasks: taskCalls(transport),
     artifacts: artifactCalls(transport),
-    events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
-    listEvents: (jobId, page = {}, { signal } = {}) =>
-      transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
     ready: ({ signal } = {}) => transport.json(Ready, { path: '/readyz', alsoAnswers: 503, signal }),
   };
 }

@@ -1,4 +1,5 @@
 import { BoardEvent, CrewboardError, TERMINAL_EVENT_TYPES } from '@crewboard/contracts';
+import { isPassing, isTimeout, pause, type Retries, waitMs } from './retries.ts';
 import { readMessages } from './sse.ts';
 import type { Transport } from './transport.ts';
 
@@ -14,37 +15,6 @@ export interface FollowOptions {
   onResync?: ((asOf: string) => void) | undefined;
 }
 
-/** Bounds of reconnecting: tries in a row without an event, the first and the longest wait. */
-export interface Reconnect {
-  tries: number;
-  baseMs: number;
-  maxMs: number;
-}
-
-function isPassing(error: unknown): boolean {
-  if (!(error instanceof CrewboardError) || error.retry !== 'later') return false;
-  return error.code === 'unavailable' || error.code === 'rate_limited';
-}
-
-/** Waits `ms`, or less when `signal` aborts. */
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  if (signal?.aborted) return;
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    }
-    signal?.addEventListener('abort', done);
-  });
-}
-
-function waitMs({ baseMs, maxMs }: Reconnect, failures: number): number {
-  // Half of it random, so that the watchers of a restarted server do not come back all at once.
-  return Math.min(maxMs, baseMs * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
-}
-
 function missing(after: string | undefined, jobId: string, asOf: string): CrewboardError {
   const detail = `Event ${after} is not in the log of ${jobId} any more: list its tasks and follow from ${asOf}.`;
   return new CrewboardError('not_found', detail, { asOf });
@@ -58,29 +28,38 @@ function request(jobId: string, after: string | undefined, signal: AbortSignal |
       ...(after === undefined || after === 'now' ? {} : { 'last-event-id': after }),
     },
     signal,
+    // The loop below tries again itself, from where it got to.
+    repeatable: false,
   };
 }
 
 /**
  * Follows a job's events and ends after the terminal one. A connection that breaks is opened again from the
- * last event seen, each event once, until `reconnect.tries` in a row brought nothing; the first connection is
- * tried once. Throws CrewboardError, `unavailable` when the server stays away.
+ * last event seen, each event once, until `reconnect.tries` in a row were of no use: they brought no event, and did not
+ * last for `reconnect.maxMs` either, as those of a quiet job do that a proxy cuts from time to time. The first connection
+ * is tried once. Throws CrewboardError, `unavailable` when the server stays away.
  */
 export async function* followEvents(
   transport: Transport,
   jobId: string,
   { after, signal, onResync }: FollowOptions,
-  reconnect: Reconnect,
+  reconnect: Retries,
 ): AsyncGenerator<BoardEvent> {
   let last = after;
   let ended = false;
   let connected = false;
-  for (let failures = 0; !signal?.aborted; await pause(waitMs(reconnect, failures), signal)) {
+  for (let failures = 0; !signal?.aborted; ) {
+    let openedAt = Number.POSITIVE_INFINITY;
+    let cut: unknown = new CrewboardError(
+      'unavailable',
+      `The event stream of ${jobId} keeps ending early: try again later.`,
+    );
     try {
       const call = request(jobId, last, signal);
       const lines = await transport.lines(call);
       if (lines === undefined) return;
       connected = true;
+      openedAt = performance.now();
       for await (const message of readMessages(lines)) {
         failures = 0;
         if (message.event === 'resync') {
@@ -99,14 +78,12 @@ export async function* followEvents(
       if (ended) return;
     } catch (error) {
       if (signal?.aborted) return;
-      if (!connected || !isPassing(error) || failures >= reconnect.tries) throw error;
+      if (!connected || !isPassing(error)) throw error;
+      cut = error;
     }
-    failures += 1;
-    if (failures > reconnect.tries) {
-      throw new CrewboardError(
-        'unavailable',
-        `The event stream of ${jobId} keeps ending early: try again later.`,
-      );
-    }
+    const lasted = !isTimeout(cut) && performance.now() - openedAt >= reconnect.maxMs;
+    failures = lasted ? 1 : failures + 1;
+    if (failures > reconnect.tries) throw cut;
+    await pause(waitMs(reconnect, failures, cut), signal);
   }
 }

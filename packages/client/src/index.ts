@@ -1,6 +1,50 @@
+// What the client's calls take, answer and throw: users need no other package.
+export type {
+  AddTasksAnswer,
+  Artifact,
+  ArtifactList,
+  Attempt,
+  AttemptList,
+  BoardEvent,
+  ChangedTask,
+  Claim,
+  ClaimAnswer,
+  ClaimBody,
+  Counts,
+  EditJobBody,
+  ErrorCode,
+  ErrorExtras,
+  EventList,
+  EventType,
+  Job,
+  JobBody,
+  JobLimits,
+  JobList,
+  JobResult,
+  JobStatus,
+  JsonValue,
+  MessageAnswer,
+  MessageBody,
+  NewTask,
+  Ready,
+  ReopenAnswer,
+  ResultLine,
+  Retry,
+  Spend,
+  SubmitAnswer,
+  Task,
+  TaskList,
+  TaskListQuery,
+  TaskStatus,
+  TranscriptPage,
+  Why,
+} from '@crewboard/contracts';
+export { CrewboardError, isEnded } from '@crewboard/contracts';
 export type { ArtifactCalls, DownloadOptions } from './artifacts.ts';
 export type { CallOptions, Page, WriteOptions } from './call-options.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
-export type { FollowOptions, Reconnect } from './follow.ts';
+export { isCrewboardError } from './errors.ts';
+export type { FollowOptions } from './follow.ts';
+export type { Retries } from './retries.ts';
 export type { SteerCalls } from './steer.ts';
 export type { TaskCalls } from './tasks.ts';

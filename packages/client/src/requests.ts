@@ -1,3 +1,4 @@
+import { newSecret } from '@crewboard/contracts';
 import type { WriteOptions } from './call-options.ts';
 
 /** `path` with `query`; a list stands for the same name again and again, what is undefined is left out. */
@@ -17,7 +18,12 @@ export function jobPath(jobId: string): string {
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
 }
 
-/** Headers of a call that changes something. */
-export function writeHeaders({ idempotencyKey }: WriteOptions): Record<string, string> {
-  return idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+/** Headers of a call that changes something once, however often it is sent; the key is made unless there is one. */
+export function writeHeaders({ idempotencyKey = newSecret() }: WriteOptions): Record<string, string> {
+  return { 'idempotency-key': idempotencyKey };
+}
+
+/** The body of a claim or of a holder's call, with a name of its own: sent twice it happens once. */
+export function namedBody<Body extends { requestId?: string | undefined }>(body: Body): Body {
+  return { ...body, requestId: body.requestId ?? newSecret() };
 }

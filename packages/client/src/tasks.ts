@@ -27,7 +27,7 @@ import {
   Why,
 } from '@crewboard/contracts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
-import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import { jobPath, namedBody, withQuery, writeHeaders } from './requests.ts';
 import type { Schema, Transport } from './transport.ts';
 
 /** A call on one task, with what it takes in its body. */
@@ -37,6 +37,9 @@ type TaskCall<Body, Answer, Options = CallOptions> = (
   body: Body,
   options?: Options,
 ) => Promise<Answer>;
+
+/** What every body of a holder's call may carry. */
+type HolderCallBody = Pick<ReleaseBody, 'requestId'>;
 
 export interface TaskCalls {
   list(jobId: string, query?: TaskListQuery, options?: CallOptions): Promise<TaskList>;
@@ -48,7 +51,10 @@ export interface TaskCalls {
   /** Why the task is where it is. */
   why(jobId: string, taskId: string, options?: CallOptions): Promise<Why>;
 
-  /** Takes a task to work on it; `task` is null when none is ready. */
+  /**
+   * Takes a task to work on it; `task` is null when none is ready. A call without a `requestId` gets one, here and
+   * below, under which it repeats itself when the answer is lost.
+   */
   claim(jobId: string, body: ClaimBody, options?: CallOptions): Promise<ClaimAnswer>;
   /** What the holder of a claim sends; each carries its `claimToken`. */
   heartbeat: TaskCall<HeartbeatBody, HeartbeatAnswer>;
@@ -83,6 +89,21 @@ export function taskCalls(transport: Transport): TaskCalls {
       });
   }
 
+  /** What the holder of a claim sends; under a name of its own, so that it can be repeated. */
+  function hold<Body extends HolderCallBody, Answer>(
+    action: string,
+    answer: Schema<Answer>,
+  ): TaskCall<Body, Answer> {
+    return (jobId, taskId, body, { signal } = {}) =>
+      transport.json(answer, {
+        method: 'POST',
+        path: `${taskPath(jobId, taskId)}/${action}`,
+        body: namedBody(body),
+        signal,
+        repeatable: true,
+      });
+  }
+
   return {
     list: (jobId, query = {}, { signal } = {}) =>
       transport.json(TaskList, { path: withQuery(`${jobPath(jobId)}/tasks`, query), signal }),
@@ -105,13 +126,19 @@ export function taskCalls(transport: Transport): TaskCalls {
     why: (jobId, taskId, { signal } = {}) =>
       transport.json(Why, { path: `${taskPath(jobId, taskId)}/why`, signal }),
     claim: (jobId, body, { signal } = {}) =>
-      transport.json(ClaimAnswer, { method: 'POST', path: `${jobPath(jobId)}/tasks/claim`, body, signal }),
-    heartbeat: post('heartbeat', HeartbeatAnswer),
-    note: post('note', HolderAnswer),
-    submit: post('submit', HolderAnswer),
-    block: post('block', HolderAnswer),
-    fail: post('fail', HolderAnswer),
-    release: post('release', HolderAnswer),
+      transport.json(ClaimAnswer, {
+        method: 'POST',
+        path: `${jobPath(jobId)}/tasks/claim`,
+        body: namedBody(body),
+        signal,
+        repeatable: true,
+      }),
+    heartbeat: hold('heartbeat', HeartbeatAnswer),
+    note: hold('note', HolderAnswer),
+    submit: hold('submit', HolderAnswer),
+    block: hold('block', HolderAnswer),
+    fail: hold('fail', HolderAnswer),
+    release: hold('release', HolderAnswer),
     edit: (jobId, taskId, body, { signal } = {}) =>
       transport.json(ChangedTask, { method: 'PATCH', path: taskPath(jobId, taskId), body, signal }),
     unblock: post('unblock', ChangedTask),

@@ -1,10 +1,11 @@
-import { CrewboardError, Problem, type parseOrThrow } from '@crewboard/contracts';
+import { CrewboardError } from '@crewboard/contracts';
+import { parseAnswer, type Schema, toError } from './answers.ts';
 import { readChunks } from './chunks.ts';
-import { startDeadline } from './deadline.ts';
+import { type Deadline, startDeadline } from './deadline.ts';
 import { readLines } from './lines.ts';
+import { type Retries, withRetries } from './retries.ts';
 
-/** A schema of the contracts package for `T`. */
-export type Schema<T> = Parameters<typeof parseOrThrow<T>>[0];
+export type { Schema } from './answers.ts';
 
 export interface TransportOptions {
   baseUrl: string;
@@ -14,6 +15,8 @@ export interface TransportOptions {
   timeoutMs: number;
   /** The longest silence within a streamed answer. */
   idleMs: number;
+  /** Of requests that are safe to repeat. */
+  retries: Retries;
 }
 
 export interface Request {
@@ -25,6 +28,8 @@ export interface Request {
   signal?: AbortSignal | undefined;
   /** A failing status whose body is an answer all the same, unless it is a problem. */
   alsoAnswers?: number;
+  /** Whether sending it twice is as good as once; by default a GET, and what carries an Idempotency-Key. */
+  repeatable?: boolean;
 }
 
 /** Speaks HTTP with one server; every failure is a CrewboardError, except the caller's own abort reason. */
@@ -47,37 +52,8 @@ function isAnswer(response: Response, request: Request): boolean {
   return response.status === request.alsoAnswers && !isProblem;
 }
 
-async function toError(response: Response, url: string): Promise<CrewboardError> {
-  const problem = Problem.safeParse(await response.json().catch(() => undefined));
-  if (!problem.success) {
-    return new CrewboardError(
-      'unavailable',
-      `${url} answered ${response.status} and no Crewboard error: is a Crewboard server running there?`,
-    );
-  }
-  const { type: _type, title: _title, status: _status, code, detail, ...extras } = problem.data;
-  return new CrewboardError(code, detail, extras);
-}
-
-function parseAnswer<T>(schema: Schema<T>, value: unknown, url: string): T {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new CrewboardError(
-    'unavailable',
-    `${url} answered in a shape that this client does not know (${issue?.path.join('.')}: ${issue?.message}): ` +
-      'use a client of the same version as the server.',
-    { retry: 'never' },
-  );
-}
-
-function parseJson(text: string, url: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const detail = `${url} answered something that is not JSON: is a Crewboard server running there?`;
-    throw new CrewboardError('unavailable', detail, { retry: 'never' }, { cause: error });
-  }
+function isRepeatable({ method = 'GET', headers, repeatable }: Request): boolean {
+  return repeatable ?? (method === 'GET' || headers?.['idempotency-key'] !== undefined);
 }
 
 /** The system's own word for why a connection failed, such as ECONNREFUSED. */
@@ -87,77 +63,90 @@ function reasonOf(error: unknown): string {
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
 }
 
+/** What went wrong on the way to `url`, as our error; the caller's own abort stays the reason that it gave. */
+function translate(error: unknown, url: string, timedOut: boolean, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason;
+  if (error instanceof CrewboardError) return error;
+  const why = timedOut ? 'no answer for too long' : reasonOf(error);
+  const detail = `Cannot reach the Crewboard server at ${url} (${why}): is it running, and is the URL right?`;
+  return new CrewboardError('unavailable', detail, timedOut ? { timedOut } : {}, { cause: error });
+}
+
+function toInit({ method = 'GET', headers, body }: Request, apiKey: string | undefined): RequestInit {
+  return {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+}
+
+/** An answer whose body is still to be read, within its deadline. */
+interface Open {
+  response: Response;
+  url: string;
+  deadline: Deadline;
+  /** What to throw for an error while reading. */
+  fail(error: unknown): unknown;
+}
+
 /** Returns a transport to the server at `baseUrl`. */
 export function createTransport(options: TransportOptions): Transport {
   const base = options.baseUrl.replace(/\/+$/, '');
 
-  /** Runs `exchange` under a deadline and the caller's signal; turns what fetch throws into our error. */
-  async function exchange<T>(
+  /** Sends `request` once and has `read` take the answer, under a deadline and the caller's signal. */
+  async function send<T>(
     request: Request,
-    waitMs: number,
-    run: (response: Response, deadline: ReturnType<typeof startDeadline>) => Promise<T>,
+    withinMs: number,
+    read: (open: Open) => T | Promise<T>,
   ): Promise<T> {
     const url = `${base}${request.path}`;
-    const deadline = startDeadline(waitMs, request.signal);
+    const deadline = startDeadline(withinMs, request.signal);
+    const fail = (error: unknown) => translate(error, url, deadline.expired, request.signal);
     try {
-      const response = await options.fetch(url, {
-        method: request.method ?? 'GET',
-        headers: {
-          accept: 'application/json',
-          ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
-          ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...request.headers,
-        },
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
-        signal: deadline.signal,
-      });
+      const init = { ...toInit(request, options.apiKey), signal: deadline.signal };
+      const response = await options.fetch(url, init);
       if (!isAnswer(response, request)) throw await toError(response, url);
-      return await run(response, deadline);
+      return await read({ response, url, deadline, fail });
     } catch (error) {
       deadline.end();
-      throw translate(error, url, deadline.expired, request.signal);
+      throw fail(error);
     }
   }
 
-  function translate(
-    error: unknown,
-    url: string,
-    expired: boolean,
-    signal: AbortSignal | undefined,
-  ): unknown {
-    if (signal?.aborted) return signal.reason;
-    if (error instanceof CrewboardError) return error;
-    const why = expired ? 'no answer for too long' : reasonOf(error);
-    const detail = `Cannot reach the Crewboard server at ${url} (${why}): is it running, and is the URL right?`;
-    return new CrewboardError('unavailable', detail, {}, { cause: error });
+  function exchange<T>(request: Request, withinMs: number, read: (open: Open) => T | Promise<T>): Promise<T> {
+    const run = () => send(request, withinMs, read);
+    return isRepeatable(request) ? withRetries(options.retries, request.signal, run) : run();
   }
 
   return {
     json: (schema, request) =>
-      exchange(request, options.timeoutMs, async (response, deadline) => {
+      exchange(request, options.timeoutMs, async ({ response, url, deadline }) => {
         const text = await response.text();
         deadline.end();
-        return parseAnswer(schema, parseJson(text, response.url), response.url);
+        return parseAnswer(schema, text, url);
       }),
     none: (request) =>
-      exchange(request, options.timeoutMs, async (response, deadline) => {
+      exchange(request, options.timeoutMs, async ({ response, deadline }) => {
         await response.body?.cancel();
         deadline.end();
       }),
     lines: (request) =>
-      exchange(request, options.idleMs, async (response, deadline) => {
-        if (response.status === 204 || response.body === null) {
-          deadline.end();
-          return undefined;
+      exchange(request, options.idleMs, ({ response, deadline, fail }) => {
+        if (response.status !== 204 && response.body !== null) {
+          return readLines(response.body.getReader(), deadline, fail);
         }
-        const fail = (error: unknown) => translate(error, response.url, deadline.expired, request.signal);
-        return readLines(response.body.getReader(), deadline, fail);
+        deadline.end();
+        return undefined;
       }),
     bytes: (request) =>
-      exchange(request, options.idleMs, async (response, deadline) => {
-        const fail = (error: unknown) => translate(error, response.url, deadline.expired, request.signal);
-        return readChunks(response.body?.getReader(), deadline, fail);
-      }),
-    parse: (schema, text, path) => parseAnswer(schema, parseJson(text, base + path), base + path),
+      exchange(request, options.idleMs, ({ response, deadline, fail }) =>
+        readChunks(response.body?.getReader(), deadline, fail),
+      ),
+    parse: (schema, text, path) => parseAnswer(schema, text, base + path),
   };
 }

@@ -5,20 +5,20 @@ import { CrewboardError } from './errors.ts';
 const quoted = (text: string) => JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 /** A whole number in decimal digits. */
-function int(fallback: number, min: number, max: number) {
-  return z
-    .string()
-    .transform((text, context) => {
-      const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
-      if (value >= min && value <= max) return value;
-      context.addIssue({
-        code: 'custom',
-        message: `must be a whole number from ${min} to ${max}, got ${quoted(text)}`,
-      });
-      return z.NEVER;
-    })
-    .default(fallback);
+function wholeNumber(min: number, max: number) {
+  return z.string().transform((text, context) => {
+    const value = /^[+-]?\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    context.addIssue({
+      code: 'custom',
+      message: `must be a whole number from ${min} to ${max}, got ${quoted(text)}`,
+    });
+    return z.NEVER;
+  });
 }
+
+const int = (fallback: number, min: number, max: number) => wholeNumber(min, max).default(fallback);
+const optionalInt = (min: number, max: number) => wholeNumber(min, max).optional();
 
 /** A number that may have a fraction, in decimal digits. */
 function decimal(fallback: number, min: number, max: number) {
@@ -45,6 +45,40 @@ function word<const Words extends readonly [string, string, ...string[]]>(words:
 // URLs may carry a password, so what was given is not repeated.
 const url = z.url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:8080' });
 
+/** Parts of a list with commas between them. */
+const list = (text: string) =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** A list of what `isOne` takes; empty by default. */
+function listOf(isOne: (part: string) => boolean, expected: string) {
+  return z
+    .string()
+    .default('')
+    .transform((text, context) => {
+      const parts = list(text);
+      const wrong = parts.find((part) => !isOne(part));
+      if (wrong === undefined) return parts;
+      context.addIssue({ code: 'custom', message: `must be ${expected}, got ${quoted(wrong)}` });
+      return z.NEVER;
+    });
+}
+
+/** True for an origin as browsers write it: scheme, host and port, and nothing after them. */
+function isOrigin(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text;
+}
+
+/** True for an address or a network of them, such as 10.0.0.0/8. */
+function isNetwork(text: string): boolean {
+  const [, address = '', bits = '0'] = /^([0-9a-f.:]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
+  if (z.ipv4().safeParse(address).success) return Number(bits) <= 32;
+  return z.ipv6().safeParse(address).success && Number(bits) <= 128;
+}
+
 /** Whether agents and tasks may run commands, and how they are kept apart from the machine. */
 export const COMMANDS_MODES = ['off', 'sandbox', 'host'] as const;
 export type CommandsMode = (typeof COMMANDS_MODES)[number];
@@ -61,6 +95,16 @@ export const Environment = z.object({
   CREWBOARD_HOST: z.string().min(1).default('127.0.0.1'),
   CREWBOARD_DATA_DIR: z.string().min(1).default('.crewboard'),
   CREWBOARD_API_KEY: z.string().min(16, 'must be at least 16 characters').optional(),
+  /** Requests of one key in a minute; 0: no limit. Absent: it depends on who can reach the server. */
+  CREWBOARD_RATE_LIMIT: optionalInt(0, 1_000_000),
+  CREWBOARD_CORS_ORIGINS: listOf(
+    isOrigin,
+    'origins such as https://crew.example with commas between them (scheme, host and port alone, never "*")',
+  ),
+  CREWBOARD_TRUSTED_PROXIES: listOf(
+    isNetwork,
+    'addresses or networks such as 10.0.0.7 or 10.0.0.0/8 with commas between them',
+  ),
   CREWBOARD_PREFIX: z
     .string()
     .regex(/^\{[\w.-]{1,40}\}$/, 'must be a name in braces, such as {crewboard}')

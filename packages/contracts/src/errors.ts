@@ -125,6 +125,11 @@ export class CrewboardError extends Error {
     this.retry = retry ?? DEFAULT_RETRY[code];
   }
 
+  /** The HTTP status that goes with the code. */
+  get status(): number {
+    return ERROR_STATUS[this.code];
+  }
+
   /** The same error with more said of it. */
   with(extras: ErrorExtras): CrewboardError {
     const all = { ...this.extras, ...extras, retry: this.retry };

@@ -46,6 +46,11 @@ export function newJobId(): JobId {
   return `job_${randomJobSuffix()}`;
 }
 
+/** Returns a new random ID of an API key. */
+export function newKeyId(): string {
+  return `key_${randomJobSuffix()}`;
+}
+
 /** Returns a random, unguessable string of 24 characters (over 130 bits): claim tokens, request IDs, keys. */
 export function newSecret(): string {
   return randomSecret();

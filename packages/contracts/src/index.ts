@@ -58,6 +58,7 @@ export {
   JobId,
   MessageId,
   newJobId,
+  newKeyId,
   newMessageId,
   newSecret,
   newTaskId,
@@ -95,6 +96,19 @@ export {
 } from './journal.ts';
 export { boundedJson, holdsProto, JsonValue, PROTO_REFUSED } from './json.ts';
 export { changedAt, valueAt } from './json-path.ts';
+export {
+  ApiKey,
+  CreatedKey,
+  CreateKeyBody,
+  ENVIRONMENT_KEY_ID,
+  KeyId,
+  KeyList,
+  KeyListQuery,
+  KeyName,
+  KeyProject,
+  ROLES,
+  Role,
+} from './key.ts';
 export { cursorAfter, type NumberedList, placeOf } from './list-cursor.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
 export { editDistance } from './near-name.ts';

@@ -2,7 +2,7 @@ import { CrewboardError } from './errors.ts';
 import { shownLine } from './shown-text.ts';
 
 /** What begins the cursors of each list whose places are numbers, so that none passes for one of another list. */
-const SIGNS = { tasks: 't', attempts: 'a', artifacts: 'f', entries: 'e' } as const;
+const SIGNS = { tasks: 't', attempts: 'a', artifacts: 'f', entries: 'e', keys: 'k' } as const;
 export type NumberedList = keyof typeof SIGNS;
 
 /** The `nextCursor` of a page that ends with the place `number` (from 1 on) of its list. */

@@ -30,6 +30,8 @@ import { holderService } from './holder-service.ts';
 import { jobService } from './job-service.ts';
 import { spendOf } from './job-view.ts';
 import { type JobViews, jobViews } from './job-views.ts';
+import { keyService } from './keys/key-service.ts';
+import { createKeyStore } from './keys/key-store.ts';
 import { createListJobs } from './list-jobs.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personRequest } from './person-request.ts';
@@ -58,6 +60,8 @@ export interface ServiceDependencies {
   deleteJob: DeleteJob;
   /** Knows whether the data folder takes writes; absent: nobody looks. */
   dataFolder?: DataFolderWatch;
+  /** Whether the server has a key of its environment; absent: it has none. */
+  hasEnvironmentKey?: boolean;
 }
 
 type CheckedDependencies = ServiceDependencies & { checkRules: CheckRules };
@@ -228,6 +232,10 @@ export function createService(dependencies: ServiceDependencies): Service {
     ...eventCalls(dependencies),
     ...artifactService({ boards, artifacts }),
     ...deletionService({ boards, deleteJob }),
+    ...keyService({
+      store: createKeyStore(redis, settings.prefix),
+      hasEnvironmentKey: dependencies.hasEnvironmentKey ?? false,
+    }),
     ...claimService(holders),
     ...holderService(holders),
     ...steerService({ boards, settings, view: views.view }),

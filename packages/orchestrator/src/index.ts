@@ -15,6 +15,9 @@ export type { DeliverDependencies } from './deliver.ts';
 export { createDrainer, type Drainer, drainAfter } from './drain.ts';
 export { createEventHub, EVENTS_BLOCK_MS, type EventHub } from './event-hub.ts';
 export { createJournalMover, readStoredFrom } from './journals/stored-journals.ts';
+export { ENVIRONMENT_KEY } from './keys/key-service.ts';
+export { createKeyStore, type KeyRecord, type KeyStore } from './keys/key-store.ts';
+export { digestOf, keyIdOf, newKeyText } from './keys/key-text.ts';
 export type { Log } from './log.ts';
 export { followPauses } from './pause-channel.ts';
 export { readPriceFile } from './prices.ts';
@@ -29,6 +32,7 @@ export type {
   FollowItem,
   HolderCalls,
   JobCalls,
+  KeyCalls,
   OpenArtifact,
   PersonCalls,
   Scope,

@@ -13,6 +13,8 @@ import type {
   ChangedTask,
   ClaimAnswer,
   ClaimBody,
+  CreatedKey,
+  CreateKeyBody,
   EditBody,
   EditJobBody,
   EventList,
@@ -24,6 +26,8 @@ import type {
   JobBody,
   JobList,
   JobResult,
+  KeyList,
+  KeyListQuery,
   MessageAnswer,
   MessageBody,
   NewTask,
@@ -179,6 +183,19 @@ export interface DeletionCalls {
   deleteJob(scope: Scope, jobId: string): Promise<void>;
 }
 
+/** API keys, for callers of all projects; `forbidden` to any other. */
+export interface KeyCalls {
+  /**
+   * Makes a key; its text is in this answer alone. Errors: `duplicate_key` (the name), `limit_exceeded`,
+   * `idempotency_mismatch`, `terminal` (a repeat whose key was revoked).
+   */
+  createKey(scope: Scope, body: CreateKeyBody, idempotencyKey?: string): Promise<CreatedKey>;
+  /** A page of keys in the order of their making, the environment's first. */
+  listKeys(scope: Scope, query: KeyListQuery): Promise<KeyList>;
+  /** Takes a key away, at once. Errors: `not_found`, `forbidden` for the environment's. */
+  revokeKey(scope: Scope, id: string): Promise<void>;
+}
+
 export interface OpenArtifact {
   artifact: Artifact;
   /** Opens the content, or a part that lies in it; to be read to its end or destroyed. Errors: `unavailable` when it is lost. */
@@ -196,7 +213,8 @@ export interface Service
     JobCalls,
     SteerCalls,
     ArtifactCalls,
-    DeletionCalls {
+    DeletionCalls,
+    KeyCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;

@@ -100,7 +100,7 @@ export async function openObedient(
     },
     tasksOf: async (jobId) => (await stack.boards.page(jobId, { after: 0, limit: 100, full: true })).tasks,
     async untilCompleted(jobId, taskId) {
-      for await (const event of client.events(jobId))
+      for await (const event of client.jobs.events(jobId))
         if (event.taskId === taskId && event.type === 'task.completed') return;
     },
     async give(orders) {

@@ -176,7 +176,7 @@ describe('a job that has left Redis', () => {
     const all = await eventsOf(app, jobId);
     const client = createClient({ baseUrl: app.url, apiKey: ADMIN_KEY });
     const seen: string[] = [];
-    for await (const event of client.events(jobId)) {
+    for await (const event of client.jobs.events(jobId)) {
       if (seen.length === 0) await leave(app, jobId);
       seen.push(event.id);
     }

@@ -273,7 +273,7 @@ describe('a submission of a built-in agent', () => {
       variables: { CREWBOARD_COMMANDS: 'host' },
     });
     const { id } = await stack.local.client.jobs.submit({ tasks: [FILED], workspace: { path: folder } });
-    for await (const event of stack.local.client.events(id)) {
+    for await (const event of stack.local.client.jobs.events(id)) {
       if (event.type === 'task.failed' && existsSync(away)) await rename(away, folder);
     }
     const { tasks, job } = await stack.read(id);
