@@ -9,6 +9,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { withExamples } from './commands/help.ts';
 import { addInternal } from './commands/internal.ts';
 import { addLs } from './commands/ls.ts';
+import { addRerun } from './commands/rerun.ts';
 import { addResults } from './commands/results.ts';
 import { addRun } from './commands/run.ts';
 import { addSteer } from './commands/steer.ts';
@@ -72,6 +73,7 @@ export async function runCli(
   addSteer(program, context);
   addApprove(program, context);
   addCancel(program, context);
+  addRerun(program, context);
   addDoctor(program, context);
   addWorker(program, context);
   addApi(program, context);

@@ -44,6 +44,7 @@ export {
   AddTasksAnswer,
   AddTasksBody,
   CancelBody,
+  DryRunAnswer,
   EventList,
   JobList,
   JobListQuery,
@@ -138,6 +139,7 @@ export {
   Why,
 } from './person-http.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
+export { RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
 export { shownLine, visibleText } from './shown-text.ts';
 export {
   ApprovePlanBody,
