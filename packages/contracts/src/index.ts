@@ -161,6 +161,7 @@ export {
   isTerminal,
   Owner,
   OwnerKind,
+  ParkCause,
   Policy,
   TASK_STATUSES,
   TaskStatus,
