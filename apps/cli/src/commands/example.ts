@@ -19,8 +19,8 @@ export interface Example {
   run(instance: Instance, terminal: Terminal, signal: AbortSignal): Promise<void>;
 }
 
-/** In an installed package, and in the repository. */
-const PLACES = ['../../examples/docs-review.json', '../../../../examples/docs-review.json'];
+/** Built (the build puts the examples beside this), and from source. */
+const PLACES = ['../examples/docs-review.json', '../../../../examples/docs-review.json'];
 
 async function exampleFile(): Promise<string> {
   for (const place of PLACES) {
