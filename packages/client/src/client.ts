@@ -80,7 +80,7 @@ export interface Client {
     /** A page of the log that `events` follows. */
     listEvents(
       jobId: string,
-      page?: { after?: string; limit?: number },
+      page?: { after?: string; limit?: number } & Pick<FollowOptions, 'types' | 'taskId'>,
       options?: CallOptions,
     ): Promise<EventList>;
   } & SteerCalls;
@@ -156,8 +156,10 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
       transport.json(TranscriptPage, { path: withQuery(`${jobPath(jobId)}/transcript`, page), signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
     events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
-    listEvents: (jobId, page = {}, { signal } = {}) =>
-      transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
+    listEvents: (jobId, { types, ...page } = {}, { signal } = {}) => {
+      const query = { ...page, types: types?.join(',') };
+      return transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, query), signal });
+    },
     ...steerCalls(transport),
   };
   return calls;

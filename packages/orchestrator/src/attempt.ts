@@ -184,6 +184,7 @@ async function settleOutcome(
           delayMs: BUDGET_PARK_MS,
           reason: `budget: ${outcome.reason}`,
           strikesToFail: 'kept',
+          cause: 'budget',
         }),
       );
     case 'provider':
@@ -193,6 +194,7 @@ async function settleOutcome(
           delayMs: 0,
           reason: `provider: ${outcome.reason}`,
           strikesToFail: 'kept',
+          cause: 'provider',
         });
       });
     case 'aborted':

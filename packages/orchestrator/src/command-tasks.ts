@@ -28,7 +28,7 @@ function refuse(path: string, detail: string): never {
  * Refuses a task whose command could not be run here, or whose end would not say what its policy asks for; `path` names
  * the task in the error. Throws `invalid_argument`.
  */
-export function refuseUnfitCommand(task: CommandFields, path: string, rules: CommandRules): void {
+function refuseUnfitCommand(task: CommandFields, path: string, rules: CommandRules): void {
   if (task.executor !== 'command') {
     if (task.command !== undefined) refuse(`${path}.command`, 'a command needs "executor": "command"');
     return;

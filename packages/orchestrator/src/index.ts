@@ -4,10 +4,7 @@ export { type ArchiveStore, createFileArchiveStore } from './archive/archive-sto
 export { createDeleteJob, type DeleteJob } from './archive/delete-job.ts';
 export { orFromArchives } from './archive/fall-through.ts';
 export { createRetention } from './archive/retention.ts';
-export {
-  ARTIFACT_ORPHAN_MS,
-  createArtifactSweeper,
-} from './artifacts/sweep-artifacts.ts';
+export { createArtifactSweeper } from './artifacts/sweep-artifacts.ts';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { checkFolders } from './check-folders.ts';
