@@ -145,7 +145,7 @@ test('a quiet stream that a proxy cuts again and again is followed all the same'
   // Each lasts longer than the longest wait, so none counts as a failure; there are more of them than tries.
   const cutWhenQuiet: Act = (answer) => {
     streaming(answer).write(': open\n\n');
-    setTimeout(() => answer.destroy(), 4 * reconnect.maxMs);
+    setTimeout(() => answer.destroy(), 20 * reconnect.maxMs);
   };
   const cuts = Array.from({ length: 2 * reconnect.tries }, () => cutWhenQuiet);
   await using server = await scriptedServer(breaks(anEvent(1)), ...cuts, ends(anEvent(2, END)));

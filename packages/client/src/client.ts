@@ -114,6 +114,7 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
         path: '/v1/jobs',
         body: { ...body, dryRun: true },
         signal,
+        repeatable: true,
       }),
     submit: (body, options = {}) =>
       transport.json(SubmitAnswer, {
