@@ -156,7 +156,7 @@ const CALLS: Record<JobCall, Call> = {
   addTasks: (service, scope, jobId) => service.addTasks(scope, jobId, [{ title: 'Mine' }]),
   listEvents: (service, scope, jobId) => service.listEvents(scope, jobId),
   followEvents: (service, scope, jobId) =>
-    all(service.followEvents(scope, jobId, undefined, AbortSignal.timeout(1000))),
+    all(service.followEvents(scope, jobId, {}, AbortSignal.timeout(1000))),
   isCaughtUp: (service, scope, jobId) => service.isCaughtUp(scope, jobId, '0-0'),
   getResult: (service, scope, jobId) => service.getResult(scope, jobId),
   resultLines: (service, scope, jobId) => all(service.resultLines(scope, jobId)),

@@ -59,6 +59,7 @@ test('an ended job whose last event is known has nothing more', async () => {
   await using app = await openApp();
   app.fake.append(anEvent(1, END));
   expect(await idsOf(clientOf(app).jobs.events(JOB_ID, { after: '1-0' }))).toEqual([]);
+  expect(await idsOf(clientOf(app).jobs.events(JOB_ID, { after: 'now' }))).toEqual([]);
 });
 
 test('goes on after a server restart with each event once', async () => {

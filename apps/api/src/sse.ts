@@ -10,6 +10,8 @@ function toMessage(item: FollowItem): string {
   if (item.kind === 'resync') {
     return `event: resync\nid: ${item.asOf}\ndata: ${JSON.stringify({ asOf: item.asOf })}\n\n`;
   }
+  // Without data: it moves the place from which the client would go on, and nothing is dispatched.
+  if (item.kind === 'place') return `id: ${item.id}\n\n`;
   const { event } = item;
   return `event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
 }

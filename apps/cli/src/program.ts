@@ -8,6 +8,7 @@ import { addCancel } from './commands/cancel.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { withExamples } from './commands/help.ts';
 import { addInternal } from './commands/internal.ts';
+import { addKeys } from './commands/keys.ts';
 import { addLs } from './commands/ls.ts';
 import { addRerun } from './commands/rerun.ts';
 import { addResults } from './commands/results.ts';
@@ -75,6 +76,7 @@ export async function runCli(
   addCancel(program, context);
   addRerun(program, context);
   addDoctor(program, context);
+  addKeys(program, context);
   addWorker(program, context);
   addApi(program, context);
   addInternal(program, context);

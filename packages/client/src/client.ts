@@ -17,6 +17,7 @@ import {
 import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents } from './follow.ts';
+import { type KeyCalls, keyCalls } from './keys.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
 import type { Retries } from './retries.ts';
 import { type SteerCalls, steerCalls } from './steer.ts';
@@ -79,12 +80,13 @@ export interface Client {
     /** A page of the log that `events` follows. */
     listEvents(
       jobId: string,
-      page?: { after?: string; limit?: number },
+      page?: { after?: string; limit?: number } & Pick<FollowOptions, 'types' | 'taskId'>,
       options?: CallOptions,
     ): Promise<EventList>;
   } & SteerCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
+  keys: KeyCalls;
   ready(options?: CallOptions): Promise<Ready>;
 }
 
@@ -153,8 +155,10 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
       transport.json(TranscriptPage, { path: withQuery(`${jobPath(jobId)}/transcript`, page), signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
     events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
-    listEvents: (jobId, page = {}, { signal } = {}) =>
-      transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
+    listEvents: (jobId, { types, ...page } = {}, { signal } = {}) => {
+      const query = { ...page, types: types?.join(',') };
+      return transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, query), signal });
+    },
     ...steerCalls(transport),
   };
   return calls;
@@ -174,6 +178,7 @@ export function createClient(options: ClientOptions): Client {
     jobs: jobCalls(transport, { ...RECONNECT, ...options.reconnect }),
     tasks: taskCalls(transport),
     artifacts: artifactCalls(transport),
+    keys: keyCalls(transport),
     ready: ({ signal } = {}) => transport.json(Ready, { path: '/readyz', alsoAnswers: 503, signal }),
   };
 }

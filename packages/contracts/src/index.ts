@@ -26,6 +26,7 @@ export { isoTime } from './clock.ts';
 export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
 export { CrewboardError, ERROR_STATUS, ErrorCode, ErrorExtras, Problem, Retry } from './errors.ts';
 export { BoardEvent, EVENT_FORMAT, EVENT_TYPES, EventType, TERMINAL_EVENT_TYPES } from './event.ts';
+export { type EventFilter, EventFilterQuery, isTerminalEvent, isWanted } from './event-filter.ts';
 export { Evidence, GivenEvidence } from './evidence.ts';
 export {
   BlockBody,

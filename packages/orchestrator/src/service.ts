@@ -18,6 +18,7 @@ import type {
   DryRunAnswer,
   EditBody,
   EditJobBody,
+  EventFilter,
   EventList,
   FailBody,
   HeartbeatAnswer,
@@ -57,8 +58,20 @@ export interface Scope {
   caller: string;
 }
 
-/** An event to send on, or the news that the asked-for ID is not in the log any more (or never was). */
-export type FollowItem = { kind: 'event'; event: BoardEvent } | { kind: 'resync'; asOf: string };
+/**
+ * An event to send on, the place up to which nothing more was for the follower, or the news that the asked-for ID is not
+ * in the log any more (or never was).
+ */
+export type FollowItem =
+  | { kind: 'event'; event: BoardEvent }
+  | { kind: 'place'; id: string }
+  | { kind: 'resync'; asOf: string };
+
+/** Where in a log to begin, exclusive (absent: at its start), and what of it is wanted. */
+export interface LogPlace {
+  after?: string | undefined;
+  filter?: EventFilter | undefined;
+}
 
 /** Taking a task from outside. */
 export interface ClaimCalls {
@@ -238,18 +251,16 @@ export interface Service
   listTasks(scope: Scope, jobId: string, query: TaskListQuery): Promise<TaskList>;
   getTask(scope: Scope, jobId: string, taskId: string): Promise<Task>;
   addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string): Promise<AddTasksAnswer>;
-  /** A page of the log after `after` (exclusive; absent: from the start), at most `limit`. */
-  listEvents(scope: Scope, jobId: string, after?: string, limit?: number): Promise<EventList>;
   /**
-   * Replays after `after` (absent: from the start; `now`: live only), then follows live, and returns after the
-   * terminal event or when `signal` aborts. Ends at once when the job is ended and `after` is its last event.
+   * A page of the log, at most `limit` of what is wanted. With a filter one call looks at a bounded part of the log: a
+   * page may be short of `limit`, or empty, while more follow.
    */
-  followEvents(
-    scope: Scope,
-    jobId: string,
-    after: string | undefined,
-    signal: AbortSignal,
-  ): AsyncIterable<FollowItem>;
+  listEvents(scope: Scope, jobId: string, from?: LogPlace, limit?: number): Promise<EventList>;
+  /**
+   * Replays from a place (`after` may be `now`: live only), then follows live, and returns after the terminal event,
+   * which is always wanted, or when `signal` aborts. Ends at once when the job is ended and `after` is its last event.
+   */
+  followEvents(scope: Scope, jobId: string, from: LogPlace, signal: AbortSignal): AsyncIterable<FollowItem>;
   /** True when the job is ended and `after` is its last event: SSE answers 204. */
   isCaughtUp(scope: Scope, jobId: string, after: string): Promise<boolean>;
   getResult(scope: Scope, jobId: string): Promise<JobResult>;
