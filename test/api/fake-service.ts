@@ -141,18 +141,6 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       record('submitJob', scope, body, idempotencyKey);
       return { id: fake.job.id, status: fake.job.status, links: fake.job.links };
     },
-    async previewJob(scope, body) {
-      record('previewJob', scope, body);
-      const { project, title, status, simulated, limits } = fake.job;
-      const models = { lead: 'lead-model', worker: 'worker-model' };
-      const tasks = { total: 0, ready: 0 };
-      return { dryRun: true, project, title, status, simulated, limits, models, tools: [], tasks, first: [] };
-    },
-    async rerunTasks(scope, jobId, body, key) {
-      record('rerunTasks', scope, jobId, body, key);
-      const { status, links } = find(fake, scope, jobId);
-      return { jobId, matched: 1, status, links };
-    },
     getJob: async (scope, jobId) => find(fake, scope, jobId),
     async listJobs(scope, page) {
       record('listJobs', scope, page);

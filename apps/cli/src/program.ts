@@ -10,7 +10,6 @@ import { withExamples } from './commands/help.ts';
 import { addInternal } from './commands/internal.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLs } from './commands/ls.ts';
-import { addRerun } from './commands/rerun.ts';
 import { addResults } from './commands/results.ts';
 import { addRun } from './commands/run.ts';
 import { addSteer } from './commands/steer.ts';
@@ -74,7 +73,6 @@ export async function runCli(
   addSteer(program, context);
   addApprove(program, context);
   addCancel(program, context);
-  addRerun(program, context);
   addDoctor(program, context);
   addKeys(program, context);
   addWorker(program, context);

@@ -174,12 +174,9 @@ export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
 
 /**
  * Checks a whole job's tasks before anything is stored: `duplicate_key`, `dependency_cycle`, `unknown_dependency`.
- * On a new board only keys of the same body can be named; `pathOf` names a task by its index.
+ * On a new board only keys of the same body can be named.
  */
-export function checkStaged(
-  tasks: readonly NewTask[],
-  pathOf: (index: number) => string = (i) => `tasks[${i}]`,
-): void {
+export function checkStaged(tasks: readonly NewTask[]): void {
   const by: Actor = { kind: 'user', id: 'check' };
   const prepared = tasks.map((task) => prepareTask(task, by, {}));
   orderBatch(prepared);
@@ -196,8 +193,8 @@ export function checkStaged(
     if (unknown === undefined) continue;
     throw new CrewboardError(
       'unknown_dependency',
-      `${pathOf(i)} names "${shownLine(unknown, 200)}", which is no key of this job's tasks.`,
-      { reference: unknown, path: pathOf(i) },
+      `tasks[${i}] names "${shownLine(unknown, 200)}", which is no key of this job's tasks.`,
+      { reference: unknown, path: `tasks[${i}]` },
     );
   }
 }

@@ -45,7 +45,6 @@ export {
   AddTasksAnswer,
   AddTasksBody,
   CancelBody,
-  DryRunAnswer,
   EventList,
   JobList,
   JobListQuery,
@@ -140,7 +139,6 @@ export {
   Why,
 } from './person-http.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
-export { RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
 export { shownLine, visibleText } from './shown-text.ts';
 export {
   ApprovePlanBody,

@@ -75,14 +75,13 @@ export function refuseUnfitCommandEdit(
   if (after.executor === 'command' || patch.command !== undefined) refuseUnfitCommand(after, path, rules);
 }
 
-/** Refuses tools and tasks of a job that need commands where they can't be had; `pathOf` names a task by its index. */
+/** Refuses tools and tasks of a job that need commands where they can't be had. */
 export function refuseUnfitCommands(
   { tools = [], tasks }: { tools?: readonly string[] | undefined; tasks: readonly NewTask[] },
   rules: CommandRules,
-  pathOf: (index: number) => string = (i) => `tasks[${i}]`,
 ): void {
   if (tools.includes('run_command') && rules.commands === 'off') throw noCommands('tools (run_command)');
-  for (const [i, task] of tasks.entries()) refuseUnfitCommand(task, pathOf(i), rules);
+  for (const [i, task] of tasks.entries()) refuseUnfitCommand(task, `tasks[${i}]`, rules);
 }
 
 /**

@@ -36,11 +36,9 @@ import { createListJobs } from './list-jobs.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
-import { createPreviewJob } from './preview-job.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import { readWanted } from './read-wanted.ts';
 import { redisTrouble } from './redis-trouble.ts';
-import { rerunService } from './rerun-service.ts';
 import type { LogPlace, Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { steerService } from './steer-service.ts';
@@ -77,7 +75,6 @@ function jobCalls(
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
     submitJob: createSubmitJob({ boards, settings, checkRules }),
-    previewJob: createPreviewJob({ settings, checkRules }),
     ...jobService({ boards, settings, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
@@ -247,7 +244,6 @@ export function createService(dependencies: ServiceDependencies): Service {
     }),
     ...claimService(holders),
     ...holderService(holders),
-    ...rerunService({ boards }),
     ...steerService({ boards, settings, view: views.view }),
     ...personService({
       boards,

@@ -15,7 +15,6 @@ import type {
   ClaimBody,
   CreatedKey,
   CreateKeyBody,
-  DryRunAnswer,
   EditBody,
   EditJobBody,
   EventFilter,
@@ -39,8 +38,6 @@ import type {
   ReleaseBody,
   ReopenAnswer,
   ReopenBody,
-  RerunAnswer,
-  RerunBody,
   ResultLine,
   SubmitAnswer,
   SubmitBody,
@@ -161,16 +158,6 @@ export interface PersonCalls {
   explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
 }
 
-/** Running ended tasks again, many at once. */
-export interface RerunCalls {
-  /**
-   * Opens the ended tasks that match again, and the job with them; finished ones that do not match stay as they are.
-   * What is accepted is carried out whatever crashes, each task once. Task 0 never matches. Errors: `stale_version`
-   * (another number than expected), `limit_exceeded` (instructions), `terminal`, `idempotency_mismatch`.
-   */
-  rerunTasks(scope: Scope, jobId: string, body: RerunBody, idempotencyKey?: string): Promise<RerunAnswer>;
-}
-
 /** How people steer a running job. An Idempotency-Key makes a repeat harmless. */
 export interface SteerCalls {
   /**
@@ -238,13 +225,10 @@ export interface Service
     PersonCalls,
     JobCalls,
     SteerCalls,
-    RerunCalls,
     ArtifactCalls,
     DeletionCalls,
     KeyCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
-  /** What a submit of this body would do; nothing is stored. Errors: those of the submit. */
-  previewJob(scope: Scope, body: JobBody): Promise<DryRunAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;
   cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job>;
