@@ -13,6 +13,7 @@ export { type FoldedBoard, type FoldedTask, foldEvents } from './fold-events.ts'
 export type { OutboxEntry, Sweep } from './hand-over.ts';
 export type { Claimed, ClaimInput, Hold } from './holder-calls.ts';
 export { parseJournal, type ReadStoredJournal, storedEntries } from './journal-store.ts';
+export { inSlices } from './in-slices.ts';
 export { type Keyspace, keyspace } from './keys.ts';
 export type { PendingMessage } from './messages.ts';
 export type { ParkedTask } from './model-holds.ts';
@@ -21,6 +22,7 @@ export type { PlanDecision, PlanState } from './plans.ts';
 export type { JobState } from './readers.ts';
 export { asUnavailable, isLeaseLost } from './replies.ts';
 export type { PersonRequest } from './requests.ts';
+export type { RerunState } from './reruns.ts';
 export type { JournalParts } from './retention.ts';
 export type { Review, Verdict } from './reviews.ts';
 export type { RedisClient } from './scripts.ts';
