@@ -15,6 +15,7 @@ import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents } from './follow.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import { type RerunCalls, rerunCalls } from './rerun.ts';
 import type { Retries } from './retries.ts';
 import { type SteerCalls, steerCalls } from './steer.ts';
 import { type TaskCalls, taskCalls } from './tasks.ts';
@@ -75,7 +76,8 @@ export interface Client {
       page?: { after?: string; limit?: number },
       options?: CallOptions,
     ): Promise<EventList>;
-  } & SteerCalls;
+  } & SteerCalls &
+    RerunCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
   ready(options?: CallOptions): Promise<Ready>;
@@ -134,6 +136,7 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
     listEvents: (jobId, page = {}, { signal } = {}) =>
       transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
     ...steerCalls(transport),
+    ...rerunCalls(transport),
   };
   return calls;
 }

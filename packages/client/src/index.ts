@@ -11,6 +11,7 @@ export type {
   ClaimAnswer,
   ClaimBody,
   Counts,
+  DryRunAnswer,
   EditJobBody,
   ErrorCode,
   ErrorExtras,
@@ -28,6 +29,8 @@ export type {
   NewTask,
   Ready,
   ReopenAnswer,
+  RerunAnswer,
+  RerunBody,
   ResultLine,
   Retry,
   Spend,
@@ -45,6 +48,7 @@ export type { CallOptions, Page, WriteOptions } from './call-options.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { isCrewboardError } from './errors.ts';
 export type { FollowOptions } from './follow.ts';
+export type { RerunCalls } from './rerun.ts';
 export type { Retries } from './retries.ts';
 export type { SteerCalls } from './steer.ts';
 export type { TaskCalls } from './tasks.ts';

@@ -23,7 +23,8 @@ function warningsOf(spec: JobSpec, body: JobBody, earlier: string | undefined): 
   if (earlier !== undefined)
     warnings.push(`this Idempotency-Key has made ${earlier}: a submit is answered that job, and makes none`);
   if (spec.provider === 'simulated') warnings.push('the simulated model would answer, not a real one');
-  if (body.hold === true) warnings.push('the job would be held: nothing starts before POST /v1/jobs/:id/start');
+  if (body.hold === true)
+    warnings.push('the job would be held: nothing starts before POST /v1/jobs/:id/start');
   else if (spec.plan !== undefined) warnings.push('nothing starts before a person approves the plan');
   return warnings;
 }

@@ -1,4 +1,12 @@
-import { CancelBody, DryRunAnswer, Job, JobBody, JobList, JobListQuery, SubmitAnswer } from '@crewboard/contracts';
+import {
+  CancelBody,
+  DryRunAnswer,
+  Job,
+  JobBody,
+  JobList,
+  JobListQuery,
+  SubmitAnswer,
+} from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { z } from 'zod';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';

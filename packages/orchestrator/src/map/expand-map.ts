@@ -74,7 +74,7 @@ export async function expandMap(map: JobMap, tasks: readonly NewTask[]): Promise
   if (map.task.input !== undefined) {
     throw new CrewboardError(
       'invalid_argument',
-      'map.task.input can\'t be given: the input of each task is its item. Put what all share into map.task.instructions',
+      "map.task.input can't be given: the input of each task is its item. Put what all share into map.task.instructions",
       { path: 'map.task.input' },
     );
   }
