@@ -9,7 +9,7 @@ import { withExamples } from './help.ts';
 interface RerunOptions extends ServerFlags {
   status?: string[];
   label?: string[];
-  key?: string;
+  taskKey?: string;
   class?: string;
   instructions?: string;
   expectCount?: number;
@@ -19,7 +19,14 @@ interface RerunOptions extends ServerFlags {
 const COUNT_MOST = 1_000_000;
 const STARTED_SHOWN = 5;
 
-function bodyOf({ status, label, key, class: failureClass, instructions, expectCount }: RerunOptions) {
+function bodyOf({
+  status,
+  label,
+  taskKey: key,
+  class: failureClass,
+  instructions,
+  expectCount,
+}: RerunOptions) {
   const where = { status, label, key, class: failureClass };
   return parseOrThrow(RerunBody, { where, instructions, expectCount }, 'the rerun');
 }
@@ -57,7 +64,7 @@ export function addRerun(program: Command, context: Context): void {
         ),
       )
       .option('--label <label...>', 'labels that they have, all of them')
-      .option('--key <glob>', 'a pattern for the whole key: * any characters, ? one')
+      .option('--task-key <glob>', 'a pattern for the whole key: * any characters, ? one')
       .addOption(new Option('--class <class>', 'the class of the failure').choices(FailureClass.options))
       .option('--instructions <text>', 'what their agents are told besides the instructions of the task')
       .option('--expect-count <n>', 'change nothing unless so many match', (text) =>
@@ -68,6 +75,6 @@ export function addRerun(program: Command, context: Context): void {
   withExamples(command, [
     'crewboard rerun job_4kx9m2ab7ycd --status failed',
     'crewboard rerun job_4kx9m2ab7ycd --class check --instructions "Amounts are in euros"',
-    'crewboard rerun job_4kx9m2ab7ycd --key "invoice-2024-*" --label late --expect-count 12',
+    'crewboard rerun job_4kx9m2ab7ycd --task-key "invoice-2024-*" --label late --expect-count 12',
   ]);
 }
