@@ -1,4 +1,4 @@
-import { FailureClass, parseOrThrow, RerunBody, TaskStatus } from '@crewboard/contracts';
+import { FailureClass, parseOrThrow, RerunBody } from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
@@ -18,6 +18,9 @@ interface RerunOptions extends ServerFlags {
 
 const COUNT_MOST = 1_000_000;
 const STARTED_SHOWN = 5;
+
+/** Gathers the values of an option that may be repeated. */
+const collect = (value: string, before: string[] = []) => [...before, value];
 
 function bodyOf({
   status,
@@ -58,12 +61,8 @@ export function addRerun(program: Command, context: Context): void {
         'Run ended tasks of a job again, all that match every condition; the others stay as they are',
       )
       .argument('<job>', 'the job ID', jobArgument)
-      .addOption(
-        new Option('--status <status...>', 'how they ended').choices(
-          TaskStatus.extract(['completed', 'failed', 'cancelled']).options,
-        ),
-      )
-      .option('--label <label...>', 'labels that they have, all of them')
+      .option('--status <status>', 'how they ended: completed, failed or cancelled; may be repeated', collect)
+      .option('--label <label>', 'a label that they have; repeated: all of them', collect)
       .option('--task-key <glob>', 'a pattern for the whole key: * any characters, ? one')
       .addOption(new Option('--class <class>', 'the class of the failure').choices(FailureClass.options))
       .option('--instructions <text>', 'what their agents are told besides the instructions of the task')
