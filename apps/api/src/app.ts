@@ -22,6 +22,7 @@ import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { personRoutes } from './routes/persons.ts';
+import { rerunRoutes } from './routes/rerun.ts';
 import { resultRoutes } from './routes/results.ts';
 import { steerRoutes } from './routes/steer.ts';
 import { taskRoutes } from './routes/tasks.ts';
@@ -76,6 +77,7 @@ export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_
     ...taskRoutes(service),
     ...holderRoutes(service),
     ...personRoutes(service),
+    ...rerunRoutes(service),
     ...steerRoutes(service),
     ...eventRoutes(service, sseCommentMs),
     ...resultRoutes(service),

@@ -10,6 +10,7 @@ import { withExamples } from './commands/help.ts';
 import { addInternal } from './commands/internal.ts';
 import { addKeys } from './commands/keys.ts';
 import { addLs } from './commands/ls.ts';
+import { addRerun } from './commands/rerun.ts';
 import { addResults } from './commands/results.ts';
 import { addRun } from './commands/run.ts';
 import { addSteer } from './commands/steer.ts';
@@ -68,6 +69,7 @@ export async function runCli(
   addSubmit(program, context);
   addLs(program, context);
   addBoard(program, context);
+  addRerun(program, context);
   addResults(program, context);
   addTranscript(program, context);
   addSteer(program, context);

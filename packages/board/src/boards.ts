@@ -19,6 +19,7 @@ import { messages } from './messages.ts';
 import { modelHolds } from './model-holds.ts';
 import { plans } from './plans.ts';
 import { readers } from './readers.ts';
+import { reruns } from './reruns.ts';
 import { retention } from './retention.ts';
 import { retentionIndex } from './retention-index.ts';
 import { reviews } from './reviews.ts';
@@ -44,6 +45,7 @@ export function openBoards(
     ...boardChanges(io),
     ...decisions(io),
     ...jobEdits(io),
+    ...reruns(io),
     ...reviews(io),
     ...holderCalls(io),
     ...holderNotes(io),

@@ -61,6 +61,8 @@ const SCRIPTS = {
     libraries: [...CHANGES, 'rows'],
     keys: CHANGING,
   },
+  rerun: { libraries: [...CHANGES, 'rerun'], keys: [...CHANGING, 'reruns'] },
+  rerun_slice: { libraries: [...CHANGES, 'rows', 'rerun'], keys: [...CHANGING, 'reruns'] },
   propose: { libraries: [...CHANGES, 'rows'], keys: CHANGING },
   resolve: { libraries: [...HOLDER, 'person', 'answers', 'rows'], keys: [...ENDING, 'output', 'deps'] },
   block: { libraries: [...HOLDER, 'edges', 'rows'], keys: [...ENDING, 'deps'] },

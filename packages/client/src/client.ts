@@ -16,6 +16,7 @@ import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents } from './follow.ts';
 import { type KeyCalls, keyCalls } from './keys.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import { type RerunCalls, rerunCalls } from './rerun.ts';
 import type { Retries } from './retries.ts';
 import { type SteerCalls, steerCalls } from './steer.ts';
 import { type TaskCalls, taskCalls } from './tasks.ts';
@@ -76,7 +77,8 @@ export interface Client {
       page?: { after?: string; limit?: number } & Pick<FollowOptions, 'types' | 'taskId'>,
       options?: CallOptions,
     ): Promise<EventList>;
-  } & SteerCalls;
+  } & SteerCalls &
+    RerunCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
   keys: KeyCalls;
@@ -138,6 +140,7 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
       return transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, query), signal });
     },
     ...steerCalls(transport),
+    ...rerunCalls(transport),
   };
   return calls;
 }

@@ -39,6 +39,7 @@ import { personService } from './person-service.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import { readWanted } from './read-wanted.ts';
 import { redisTrouble } from './redis-trouble.ts';
+import { rerunService } from './rerun-service.ts';
 import type { LogPlace, Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { steerService } from './steer-service.ts';
@@ -74,7 +75,7 @@ function jobCalls(
 ) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
-    submitJob: createSubmitJob({ boards, settings, checkRules }),
+    ...createSubmitJob({ boards, settings, checkRules }),
     ...jobService({ boards, settings, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
@@ -144,7 +145,7 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
 
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
-      refuseUnfitCommands(
+      await refuseUnfitCommands(
         { tasks },
         { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
       );
@@ -244,6 +245,7 @@ export function createService(dependencies: ServiceDependencies): Service {
     }),
     ...claimService(holders),
     ...holderService(holders),
+    ...rerunService({ boards }),
     ...steerService({ boards, settings, view: views.view }),
     ...personService({
       boards,

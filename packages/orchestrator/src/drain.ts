@@ -122,6 +122,7 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     change: then(boards.change, first),
     resolve: then(boards.resolve, first),
     resumeJob: then(boards.resumeJob, first),
+    startRerun: then(boards.startRerun, first),
     sendMessage: then(boards.sendMessage, first),
     rejectPlan: then(boards.rejectPlan, first),
     endChecks: then(boards.endChecks, first),

@@ -12,7 +12,5 @@ function refuse(path: string, instead: string): never {
 
 /** Refuses what of a job's body is not carried out yet. */
 export function refuseLaterJobFields(body: JobBody): void {
-  if (body.map !== undefined) refuse('map', 'write the tasks out in tasks[]');
   if (body.models?.judge !== undefined) refuse('models.judge', 'leave it out');
-  if (body.dryRun) refuse('dryRun', 'leave it out');
 }

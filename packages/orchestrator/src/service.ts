@@ -15,6 +15,7 @@ import type {
   ClaimBody,
   CreatedKey,
   CreateKeyBody,
+  DryRunAnswer,
   EditBody,
   EditJobBody,
   EventFilter,
@@ -38,6 +39,8 @@ import type {
   ReleaseBody,
   ReopenAnswer,
   ReopenBody,
+  RerunAnswer,
+  RerunBody,
   ResultLine,
   SubmitAnswer,
   SubmitBody,
@@ -158,6 +161,16 @@ export interface PersonCalls {
   explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
 }
 
+/** How people run many tasks of a job again. */
+export interface RerunCalls {
+  /**
+   * Opens the ended tasks that match for another run; an ended job runs again. Tasks that do not match stay as they are.
+   * Errors: `not_found` (nothing matches), `invalid_argument` (another number than `expectCount`), `terminal` (archived,
+   * being cancelled), `idempotency_mismatch`. Nothing is changed then.
+   */
+  rerunTasks(scope: Scope, jobId: string, body: RerunBody, idempotencyKey?: string): Promise<RerunAnswer>;
+}
+
 /** How people steer a running job. An Idempotency-Key makes a repeat harmless. */
 export interface SteerCalls {
   /**
@@ -225,10 +238,13 @@ export interface Service
     PersonCalls,
     JobCalls,
     SteerCalls,
+    RerunCalls,
     ArtifactCalls,
     DeletionCalls,
     KeyCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
+  /** What submitting this body would do: the same errors, and nothing is stored. */
+  dryRunJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<DryRunAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;
   cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job>;

@@ -5,6 +5,7 @@ import {
   type Actor,
   CrewboardError,
   DEFAULT_LIMITS,
+  type DryRunAnswer,
   type JobBody,
   type JobLimits,
   type JobSpec,
@@ -15,9 +16,12 @@ import {
 } from '@crewboard/contracts';
 import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommands } from './command-tasks.ts';
+import { dryRunOf } from './dry-run.ts';
 import { linksOf } from './job-view.ts';
 import { refuseLaterJobFields } from './later.ts';
 import { listJob } from './list-job.ts';
+import { expandMap } from './map/expand-map.ts';
+import { toldOfMap } from './map/map-error.ts';
 import { modelsOf, modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
@@ -29,6 +33,12 @@ const TASKS_MOST = 100_000;
 /** How long a repeat waits for the first request of its Idempotency-Key; past it the first one has crashed. */
 const REPEAT_WAIT_MS = 90_000;
 const REPEAT_POLL_MS = 50;
+
+/** A body with all its tasks written out, and the job's fixed settings. */
+interface Checked {
+  spec: JobSpec;
+  body: JobBody;
+}
 
 interface SubmitDependencies {
   boards: Boards;
@@ -49,7 +59,7 @@ function limitsOf(body: JobBody): JobLimits {
   for (const [name, value] of Object.entries(body.limits ?? {})) {
     if (value !== undefined) Object.assign(limits, { [name]: value });
   }
-  const tasks = body.tasks?.length ?? 0;
+  const tasks = (body.tasks?.length ?? 0) + (body.map?.items.length ?? 0);
   const most = Math.min(limits.maxTasks, TASKS_MOST);
   if (tasks > most) {
     const bound =
@@ -85,7 +95,7 @@ async function specOf(
 ): Promise<JobSpec> {
   refuseLaterJobFields(body);
   checkRules.refuseUnfitJob(body);
-  refuseUnfitCommands(
+  await refuseUnfitCommands(
     { tools: body.tools, tasks: body.tasks ?? [] },
     { commands: settings.commands, hasWorkspace: body.workspace !== undefined },
   );
@@ -137,7 +147,8 @@ async function specOf(
  * chunks -> one flip. A crash before the flip leaves a board that nobody sees and that the sweeper deletes; the same
  * Idempotency-Key then makes the job anew under the same ID.
  * Errors: `invalid_argument`, `forbidden`, `limit_exceeded`, `dependency_cycle`, `unknown_dependency`,
- * `duplicate_key`, `idempotency_mismatch`, `unavailable`. Each leaves nothing stored.
+ * `duplicate_key`, `idempotency_mismatch`, `unavailable`. Each leaves nothing stored. A dry run checks the same and
+ * stores nothing.
  */
 export function createSubmitJob(dependencies: SubmitDependencies) {
   const { boards, settings } = dependencies;
@@ -199,31 +210,67 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     );
   }
 
-  return async (scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer> => {
-    const by: Actor = { kind: 'user', id: scope.caller };
-    const project = projectOf(scope, body);
-    const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-    const earlier =
-      idempotencyKey === undefined ? undefined : await boards.index.boundTo(project, idempotencyKey);
-    if (earlier !== undefined) {
-      refuseOtherBody(earlier, hash);
-      // A repeat is answered as the first was, whatever has become of its workspace or model since.
-      const state = await stateOf(earlier.jobId, body);
-      if (typeof state === 'object') return state;
+  async function checked(scope: Scope, body: JobBody, id: string): Promise<Checked> {
+    const { map, ...others } = body;
+    // Before so many are made.
+    limitsOf(body);
+    const tasks = map === undefined ? body.tasks : await expandMap(map, body.tasks ?? []);
+    const whole = { ...others, tasks };
+    try {
+      const spec = await specOf(projectOf(scope, body), scope, whole, id, dependencies);
+      await boards.checkStaged(tasks ?? []);
+      return { spec, body: whole };
+    } catch (error) {
+      throw toldOfMap(error, body);
     }
-    const spec = await specOf(project, scope, body, newJobId(), dependencies);
-    boards.checkStaged(body.tasks ?? []);
-    if (idempotencyKey === undefined) return fill(spec, body, by, newSecret());
-    const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, spec.id);
-    refuseOtherBody(bound, hash);
-    return once({ ...spec, id: bound.jobId }, body, by);
+  }
+
+  /** What an Idempotency-Key was used for. Errors: `idempotency_mismatch` when that was another body. */
+  async function earlierJob(
+    project: string,
+    key: string | undefined,
+    hash: string,
+  ): Promise<string | undefined> {
+    const earlier = key === undefined ? undefined : await boards.index.boundTo(project, key);
+    if (earlier !== undefined) refuseOtherBody(earlier, hash);
+    return earlier?.jobId;
+  }
+
+  return {
+    async submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer> {
+      const by: Actor = { kind: 'user', id: scope.caller };
+      const project = projectOf(scope, body);
+      const hash = hashOf(body);
+      const earlier = await earlierJob(project, idempotencyKey, hash);
+      // A repeat is answered as the first was, whatever has become of its workspace or model since.
+      const state = earlier === undefined ? 'absent' : await stateOf(earlier, body);
+      if (typeof state === 'object') return state;
+      const { spec, body: whole } = await checked(scope, body, newJobId());
+      if (idempotencyKey === undefined) return fill(spec, whole, by, newSecret());
+      const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, spec.id);
+      refuseOtherBody(bound, hash);
+      return once({ ...spec, id: bound.jobId }, whole, by);
+    },
+
+    async dryRunJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<DryRunAnswer> {
+      const earlier = await earlierJob(projectOf(scope, body), idempotencyKey, hashOf(body));
+      if (earlier !== undefined) await stateOf(earlier, body);
+      const { spec, body: whole } = await checked(scope, body, newJobId());
+      return dryRunOf(spec, whole, answerFor(spec.id, whole).status, earlier);
+    },
   };
 }
 
+/** A body as it is told from others under an Idempotency-Key; a dry run is for the submit without that field. */
+function hashOf({ dryRun: _, ...body }: JobBody): string {
+  return createHash('sha256').update(JSON.stringify(body)).digest('hex');
+}
+
 /** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, { goal, tasks, hold, plan }: JobBody): SubmitAnswer {
+function answerFor(jobId: string, { goal, tasks, map, hold, plan }: JobBody): SubmitAnswer {
   if (hold) return { id: jobId, status: 'accepting', links: linksOf(jobId) };
-  const plans = goal !== undefined && (tasks === undefined || plan?.approve === true);
+  const isGiven = tasks !== undefined || map !== undefined;
+  const plans = goal !== undefined && (!isGiven || plan?.approve === true);
   const status = plans ? 'planning' : plan?.approve ? 'awaiting_approval' : 'running';
   return { id: jobId, status, links: linksOf(jobId) };
 }

@@ -1,4 +1,12 @@
-import { CancelBody, Job, JobBody, JobList, JobListQuery, SubmitAnswer } from '@crewboard/contracts';
+import {
+  CancelBody,
+  DryRunAnswer,
+  Job,
+  JobBody,
+  JobList,
+  JobListQuery,
+  SubmitAnswer,
+} from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { z } from 'zod';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
@@ -16,10 +24,14 @@ export function jobRoutes(service: Service): Route[] {
       headers: IdempotencyHeaders,
       body: JobBody,
       example: { goal: 'Write a summary of every file in docs/', workspace: { path: '/srv/project' } },
-      answer: SubmitAnswer,
+      answer: z.union([SubmitAnswer, DryRunAnswer]),
       status: 202,
-      handler: async ({ body, headers }, caller) =>
-        json(await service.submitJob(caller, body, headers['idempotency-key'])),
+      // A dry run stores nothing, and is answered 200.
+      handler: async ({ body, headers }, caller) => {
+        const key = headers['idempotency-key'];
+        if (body.dryRun === true) return json(await service.dryRunJob(caller, body, key), 200);
+        return json(await service.submitJob(caller, body, key));
+      },
     }),
     guardedRoute({
       ...BARE,

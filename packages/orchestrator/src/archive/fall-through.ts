@@ -219,6 +219,7 @@ function refusedChanges(boards: Boards, { refused }: Turning) {
     editJob: refused(boards.editJob, ({ id }) => id),
     setBudget: refused(boards.setBudget, first),
     cancelJob: refused(boards.cancelJob, first),
+    startRerun: refused(boards.startRerun, first),
     sendMessage: refused(boards.sendMessage, first),
     // Asked before a plan is decided about; an ended job has none.
     planState: refused(boards.planState, first),

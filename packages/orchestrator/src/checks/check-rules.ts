@@ -1,5 +1,4 @@
-import { setImmediate as yieldNow } from 'node:timers/promises';
-import type { Boards } from '@crewboard/board';
+import { type Boards, inSlices } from '@crewboard/board';
 import {
   type CommandsMode,
   CrewboardError,
@@ -32,9 +31,6 @@ export interface CheckRules {
   refuseUnfitJob(job: { goal?: string | undefined; outputSchema?: JsonSchema | undefined }): void;
 }
 
-/** Work on many tasks gives way to others after so long. */
-const SLICE_MS = 20;
-
 function edited(task: CheckedFields, patch: CheckedChanges): CheckedFields {
   const { outputSchema } = patch;
   return {
@@ -54,13 +50,7 @@ export function createCheckRules(commands: CommandsMode, schemas = createSchemaC
   return {
     async refuseUnfitTasks(tasks, job) {
       const place = placeOf(schemas, commands, job);
-      let since = performance.now();
-      for (const [i, task] of tasks.entries()) {
-        refuseUnfitChecks(task, `tasks[${i}]`, place);
-        if (performance.now() - since < SLICE_MS) continue;
-        await yieldNow();
-        since = performance.now();
-      }
+      await inSlices(tasks, (task, i) => refuseUnfitChecks(task, `tasks[${i}]`, place));
     },
     refuseUnfitEdit: (task, patch, path, job) =>
       refuseUnfitChecks(edited(task, patch), path, placeOf(schemas, commands, job)),
