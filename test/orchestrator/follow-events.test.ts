@@ -12,7 +12,7 @@ test('a stream that waits again and again leaves nothing behind on its signal', 
   const hub = {
     follow(_jobId: string, _after: string, onGrowth: () => void) {
       grown = onGrowth;
-      return () => {};
+      return { after: () => undefined, leave() {} };
     },
     close() {},
   };

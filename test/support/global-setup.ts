@@ -15,8 +15,8 @@ interface Project {
 }
 
 /**
- * The programs that tests start, and the Redis of the whole run; each test takes a prefix of its own (see redis.ts). A server is one for all; the embedded
- * one does a thing at a time, and slowly, so each worker of the run has one of its own.
+ * The programs that tests start, and the Redis of the whole run; each test takes a prefix of its own (see redis.ts). A
+ * server is one for all; the embedded one does a thing at a time, and slowly, so each worker of the run has one of its own.
  */
 export default async function setup(project: Project): Promise<() => Promise<void>> {
   const dropPrograms = await buildPrograms();

@@ -16,8 +16,8 @@ function createLatch() {
       noticed = true;
       resolve?.();
     },
-    /** Waits for a notice, at most `ms`, or until `signal` aborts. */
-    async wait(ms: number, signal: AbortSignal): Promise<void> {
+    /** Waits for a notice, at most `ms`, or until `signal` aborts; true when one came. */
+    async wait(ms: number, signal: AbortSignal): Promise<boolean> {
       if (!noticed && !signal.aborted) {
         await new Promise<void>((done) => {
           const finish = () => {
@@ -31,8 +31,10 @@ function createLatch() {
           signal.addEventListener('abort', finish);
         });
       }
+      const wasNoticed = noticed;
       noticed = false;
       resolve = undefined;
+      return wasNoticed;
     },
   };
 }
@@ -73,11 +75,14 @@ export async function* followEvents(
   const start = await startOf(boards, jobId, after);
   let cursor = start.cursor;
   const latch = createLatch();
-  const leave = hub.follow(jobId, start.asOf, () => latch.notice());
+  const following = hub.follow(jobId, start.asOf, () => latch.notice());
+  // At the beginning, and whenever no news came for long, Redis itself is asked.
+  let isSure = false;
   try {
     if (start.resync !== undefined) yield { kind: 'resync', asOf: start.resync };
     while (!signal.aborted) {
-      const events = await boards.events(jobId, cursor, PAGE);
+      const read = isSure ? following.after(cursor) : undefined;
+      const events = read ?? (await boards.events(jobId, cursor, PAGE));
       for (const item of toldOf(events, filter)) {
         yield item;
         if (signal.aborted) return;
@@ -85,13 +90,14 @@ export async function* followEvents(
       const last = events.at(-1);
       cursor = last?.id ?? cursor;
       if (last !== undefined && isTerminalEvent(last)) return;
-      if (events.length === 0) {
+      if (events.length > 0) continue;
+      if (!isSure) {
         const state = await boards.job(jobId);
         if (state.endedAt > 0 && state.asOf === cursor) return;
-        await latch.wait(LOOK_ANYWAY_MS, signal);
       }
+      isSure = await latch.wait(LOOK_ANYWAY_MS, signal);
     }
   } finally {
-    leave();
+    following.leave();
   }
 }
