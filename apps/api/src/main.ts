@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { CrewboardError, type Environment } from '@crewboard/contracts';
 import {
   allQueues,
@@ -6,8 +7,11 @@ import {
   composeCore,
   createEventHub,
   createKeyStore,
+  createProcessMetrics,
+  createScrape,
   createService,
   EVENTS_BLOCK_MS,
+  publishMetrics,
   REDIS_OPTIONS,
   readPriceFile,
   resolveCommandsMode,
@@ -15,6 +19,7 @@ import {
   warnAtStart,
   watchConnections,
   watchDataFolder,
+  workerName,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
@@ -72,13 +77,19 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
   void warnAtStart({ settings, redis, log }, 'api');
-  const core = composeCore({ redis, queueConnection, settings, log });
+  const { metrics, registry } = createProcessMetrics();
+  const core = composeCore({ redis, queueConnection, settings, log, metrics });
   const { boards, artifacts, deleteJob } = core;
   const hub = createEventHub(reader, boards, log);
   const watch = watchConnections({ silenceMs: settings.redisSilenceMs, log });
   watch.add('commands', redis);
   watch.add('queues', queueConnection);
   watch.add('events', reader, EVENTS_BLOCK_MS);
+  const { prefix } = settings;
+  const instance = `api-${workerName(hostname(), process.pid)}`;
+  const scrape = createScrape({ redis, prefix, boards, queues: allQueues(core.queues), instance, registry });
+  const ending = new AbortController();
+  const published = publishMetrics({ redis, prefix, instance, registry, log }, ending.signal);
   return {
     service: createService({
       boards,
@@ -93,10 +104,12 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
     }),
     ...openKeys(config, redis, log),
     queues: allQueues(core.queues),
+    metrics: { registry, scrape },
     async close() {
+      ending.abort();
       watch.close();
       hub.close();
-      await core.close();
+      await Promise.all([core.close(), published]);
       queueConnection.disconnect();
       redis.disconnect();
     },

@@ -149,15 +149,15 @@ export function attemptReturns(io: BoardIo) {
 
     /**
      * Gives the task back until `delayMs` from now. `strikesToFail` > 0 makes it a strike when the attempt brought
-     * nothing; at that many in a row the task fails as `infra`. 0 is an end that did not fail, `'kept'` leaves the
+     * nothing; at that many in a row the task fails as `infra` (`failed`). 0 is an end that did not fail, `'kept'` leaves the
      * strikes as they are: it was not the attempt's doing.
      */
     async park(
       hold: Hold,
       name: CallName,
       options: { delayMs: number; reason: string; strikesToFail: number | 'kept' },
-    ): Promise<void> {
-      parseReply(
+    ): Promise<'parked' | 'failed'> {
+      const reply = parseReply(
         await io.run(hold.jobId, 'release', [
           hold.taskId,
           hold.token,
@@ -170,6 +170,7 @@ export function attemptReturns(io: BoardIo) {
         ]),
         VersionReply,
       );
+      return reply[0] === 'ok' && reply[2] === 1 ? 'failed' : 'parked';
     },
   };
 }
