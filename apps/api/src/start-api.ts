@@ -1,4 +1,4 @@
-import { CrewboardError, type Environment } from '@crewboard/contracts';
+import { CrewboardError, type Environment, secretsOf } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import type { Queue } from 'bullmq';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
@@ -75,7 +75,7 @@ async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void>
 export async function startApi({ config, compose, logger }: StartOptions): Promise<RunningApi> {
   refuseOpenDoor(config);
   const { CREWBOARD_HOST: host, CREWBOARD_API_KEY: key } = config;
-  const log = logger ?? createLogger(config.CREWBOARD_LOG_LEVEL);
+  const log = logger ?? createLogger(config.CREWBOARD_LOG_LEVEL, undefined, secretsOf(config));
   if (key === undefined) log.warn('no CREWBOARD_API_KEY: only keys that were made earlier can be used');
   const parts = await compose(config, log);
   try {

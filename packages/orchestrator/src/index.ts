@@ -12,6 +12,7 @@ export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { checkFolders } from './check-folders.ts';
 export { type Core, composeCore } from './core.ts';
+export { createLogger, type LoggerOptions } from './create-logger.ts';
 export { createService, type ServiceDependencies } from './create-service.ts';
 export { watchDataFolder } from './data-folder.ts';
 export type { DeliverDependencies } from './deliver.ts';
