@@ -137,7 +137,7 @@ export {
   UnblockBody,
   Why,
 } from './person-http.ts';
-export { REDACTED, redactFields, redactor, redactText, secretsOf } from './redact.ts';
+export { REDACTED, redactFields, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
 export { shownLine, visibleText } from './shown-text.ts';
 export {

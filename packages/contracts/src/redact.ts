@@ -57,14 +57,20 @@ function formsOf(secret: string): string[] {
 }
 
 /**
- * Returns what takes these secrets out of a text, however they are written there, and what looks like one. Secrets of
- * less than six characters are left in.
+ * Returns what takes these secrets, and nothing else, out of a text, however they are written there. Secrets of less
+ * than six characters are left in.
  */
-export function redactor(secrets: readonly string[]): (text: string) => string {
+export function secretsRemover(secrets: readonly string[]): (text: string) => string {
   const forms = [...new Set(secrets.filter(({ length }) => length >= SECRET_LEAST).flatMap(formsOf))]
     .filter(({ length }) => length >= SECRET_LEAST)
     .sort((a, b) => b.length - a.length);
-  return (text) => redactText(forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text));
+  return (text) => forms.reduce((rest, form) => rest.replaceAll(form, REDACTED), text);
+}
+
+/** Returns what takes these secrets out of a text, and whatever else looks like one. */
+export function redactor(secrets: readonly string[]): (text: string) => string {
+  const remove = secretsRemover(secrets);
+  return (text) => redactText(remove(text));
 }
 
 function passwordIn(url: string | undefined): string[] {
