@@ -67,9 +67,9 @@ async function allOfRedis(redis: Redis): Promise<Map<string, string>> {
     const readers: Record<string, () => Promise<unknown>> = {
       string: () => redis.get(key),
       hash: () => redis.hgetall(key),
-      list: () => redis.lrange(key, 0, -1),
+      list: () => redis.lrange(key, 0, '-1'),
       set: () => redis.smembers(key),
-      zset: () => redis.zrange(key, 0, -1),
+      zset: () => redis.zrange(key, 0, '-1'),
       stream: () => redis.xrange(key, '-', '+'),
     };
     // Gone meanwhile.
@@ -175,7 +175,7 @@ async function ask(url: string, apiKey: string, path: string, init: RequestInit 
 
 /** Asks for everything that the API tells of the job, and for errors of every kind. */
 async function allAnswers(url: string, apiKey: string, client: Client, { id }: Job): Promise<Answered[]> {
-  const { tasks } = await client.jobs.tasks.list(id);
+  const { tasks } = await client.tasks.list(id);
   const json = { 'content-type': 'application/json' };
   const paths = [
     ...['/metrics', '/readyz', '/healthz', '/v1/jobs', '/v1/keys', '/v1/none', '/%zz'],
@@ -261,7 +261,7 @@ test.each(MODES)(
       expect(counts).toMatchObject({ blocked: 1, completed: 2, failed: 1 });
     };
     await vi.waitFor(untilOnlyPeople, { timeout: 60_000, interval: 200 });
-    await client.jobs.cancel(id, { reason: 'over' });
+    await client.jobs.cancel(id, 'over');
     await vi.waitFor(async () => expect(await readdir(join(dataDir, 'archive'))).toHaveLength(1), {
       timeout: 30_000,
       interval: 100,

@@ -51,9 +51,19 @@ function base64Forms(secret: string): string[] {
   });
 }
 
-/** A secret as it may be written: plain, in JSON, in URLs, in base64. */
+function hex(text: string): string {
+  return [...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** A secret as it may be written: plain, in JSON, in URLs, in hexadecimal digits, in base64. */
 function formsOf(secret: string): string[] {
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...base64Forms(secret)];
+  return [
+    hex(secret),
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    ...base64Forms(secret),
+  ];
 }
 
 /**
