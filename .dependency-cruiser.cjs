@@ -10,8 +10,9 @@ const layers = {
   'packages/orchestrator': ['contracts', 'board', 'checklist', 'agent', 'tools'],
   'apps/api': ['contracts', 'board', 'orchestrator'],
   'apps/worker': ['contracts', 'board', 'agent', 'orchestrator'],
-  // `crewboard up` composes api, worker and the simulated model; everything else in the CLI knows only the client.
-  'apps/cli': ['contracts', 'client', 'api', 'worker', 'simulated-model'],
+  // `crewboard up` composes api, worker and the simulated model, and makes their folders; everything else in the CLI
+  // knows only the client.
+  'apps/cli': ['contracts', 'client', 'tools', 'api', 'worker', 'simulated-model'],
 };
 
 const places = (name) => `(packages|apps)/${name}/`;

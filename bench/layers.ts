@@ -1,7 +1,6 @@
 import { Queue, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
 import { startTestRedis } from '../test/support/redis-server.ts';
-import { boardRun, IN_FLIGHT } from './queue-run.ts';
+import { boardRun, closeAll, connect, IN_FLIGHT } from './queue-run.ts';
 import { median, report } from './support.ts';
 
 /**
@@ -21,8 +20,8 @@ function parentsOf(i: number): number[] {
 
 /** Works the graph off with a queue alone: a job is added when both before it are done. */
 async function drivenRun(url: string, count: number): Promise<number> {
-  const connection = new Redis(url, { maxRetriesPerRequest: null });
-  const workerConnection = new Redis(url, { maxRetriesPerRequest: null });
+  const connection = connect(url);
+  const workerConnection = connect(url);
   const queue = new Queue('driven', {
     connection,
     prefix: '{raw}',
@@ -54,10 +53,7 @@ async function drivenRun(url: string, count: number): Promise<number> {
     add(Array.from({ length: Math.min(LAYER, count) }, (_, i) => i)).catch(reject);
   });
   const seconds = (performance.now() - begun) / 1000;
-  await worker.close();
-  await queue.close();
-  connection.disconnect();
-  workerConnection.disconnect();
+  await closeAll([worker, queue], [connection, workerConnection]);
   return seconds;
 }
 

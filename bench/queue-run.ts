@@ -42,6 +42,15 @@ export const SETTINGS: Settings = {
 
 export const connect = (url: string) => new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
 
+/** Ends a run: first who works, then what it works with, then the connections below. */
+export async function closeAll(
+  parts: readonly { close(): Promise<void> }[],
+  connections: readonly Redis[],
+): Promise<void> {
+  for (const part of parts) await part.close();
+  for (const connection of connections) connection.disconnect();
+}
+
 /** Claims and submits at once, as a sub-agent with nothing to do would. */
 async function noOp(boards: Boards, jobId: string, taskId: string, attempt: number): Promise<void> {
   const claimed = await boards.claim(jobId, {
@@ -90,11 +99,7 @@ export async function openBoardQueue(url: string): Promise<BoardQueue> {
       const { counts } = await core.boards.job(jobId);
       if (counts.completed !== count) throw new Error(`not all completed: ${JSON.stringify(counts)}`);
     },
-    async close() {
-      await worker.close();
-      await core.close();
-      for (const connection of [redis, queueConnection, workerConnection]) connection.disconnect();
-    },
+    close: () => closeAll([worker, core], [redis, queueConnection, workerConnection]),
   };
 }
 
@@ -148,10 +153,7 @@ export async function rawRun(url: string, count: number): Promise<number> {
   }
   await all;
   const seconds = (performance.now() - begun) / 1000;
-  await worker.close();
-  await queue.close();
-  connection.disconnect();
-  workerConnection.disconnect();
+  await closeAll([worker, queue], [connection, workerConnection]);
   return seconds;
 }
 
@@ -186,9 +188,6 @@ export async function flowRun(url: string, count: number): Promise<number> {
   });
   await parent;
   const seconds = (performance.now() - begun) / 1000;
-  await worker.close();
-  await flows.close();
-  connection.disconnect();
-  workerConnection.disconnect();
+  await closeAll([worker, flows], [connection, workerConnection]);
   return seconds;
 }

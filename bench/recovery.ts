@@ -6,6 +6,7 @@ import type { Answer } from '../test/support/held-model.ts';
 import { startTestRedis } from '../test/support/redis-server.ts';
 import { allText, toolUse } from '../test/support/scripted-messages-api.ts';
 import { openStack, type Stack } from '../test/support/stack.ts';
+import { closeAll } from './queue-run.ts';
 import { median, report } from './support.ts';
 
 /**
@@ -112,8 +113,7 @@ async function theirs(url: string, leaseMs: number, round: number): Promise<numb
   await other.beganAll();
   const seconds = secondsSince(killedAt);
   other.kill();
-  await queue.close();
-  connection.disconnect();
+  await closeAll([queue], [connection]);
   return seconds;
 }
 

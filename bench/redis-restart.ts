@@ -3,7 +3,7 @@ import { newSecret } from '@crewboard/contracts';
 import { composeCore } from '@crewboard/orchestrator';
 import { Worker } from 'bullmq';
 import { type RedisProcess, startRedisProcess } from '../test/support/redis-process.ts';
-import { connect, IN_FLIGHT, SETTINGS, silent } from './queue-run.ts';
+import { closeAll, connect, IN_FLIGHT, SETTINGS, silent } from './queue-run.ts';
 import { BENCH, benchJob, report } from './support.ts';
 
 /**
@@ -134,9 +134,7 @@ async function killOnce(server: RedisProcess) {
   const figures = { loaded: seconds(), next: await next, goesOn: await goesOn, acknowledged };
   await worker.pause();
   await compare(core.boards, jobId, ledger);
-  await worker.close();
-  await core.close();
-  for (const connection of Object.values(connections)) connection.disconnect();
+  await closeAll([worker, core], Object.values(connections));
   return figures;
 }
 

@@ -141,6 +141,18 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       record('submitJob', scope, body, idempotencyKey);
       return { id: fake.job.id, status: fake.job.status, links: fake.job.links };
     },
+    async previewJob(scope, body) {
+      record('previewJob', scope, body);
+      const { project, title, status, simulated, limits } = fake.job;
+      const models = { lead: 'lead-model', worker: 'worker-model' };
+      const tasks = { total: 0, ready: 0 };
+      return { dryRun: true, project, title, status, simulated, limits, models, tools: [], tasks, first: [] };
+    },
+    async rerunTasks(scope, jobId, body, key) {
+      record('rerunTasks', scope, jobId, body, key);
+      const { status, links } = find(fake, scope, jobId);
+      return { jobId, matched: 1, status, links };
+    },
     getJob: async (scope, jobId) => find(fake, scope, jobId),
     async listJobs(scope, page) {
       record('listJobs', scope, page);
@@ -190,13 +202,13 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       record('addTasks', scope, jobId, tasks, ...rest);
       return { created: {}, tasks: fake.tasks.map(({ id, number }) => ({ taskId: id, number })) };
     },
-    async listEvents(scope, jobId, after, limit) {
+    async listEvents(scope, jobId, { after } = {}, limit = 50) {
       find(fake, scope, jobId);
       record('listEvents', scope, jobId, after, limit);
       const place = fake.log.findIndex(({ id }) => id === after) + 1;
-      return { events: fake.log.slice(place, place + (limit ?? 50)), asOf: fake.log.at(-1)?.id ?? '0-0' };
+      return { events: fake.log.slice(place, place + limit), asOf: fake.log.at(-1)?.id ?? '0-0' };
     },
-    followEvents: (_scope, _jobId, after, signal) => follow(fake, bus, after, signal),
+    followEvents: (_scope, _jobId, { after }, signal) => follow(fake, bus, after, signal),
     async isCaughtUp(scope, jobId, after) {
       return isEnded(find(fake, scope, jobId).status) && fake.log.at(-1)?.id === after;
     },

@@ -62,9 +62,9 @@ export async function openApp(overrides: Partial<AppDependencies> = {}, port = 0
     bodyLimitBytes: 4_194_304,
     ...overrides,
   });
-  const url = await app.listen({ host: '127.0.0.1', port });
-  // Closing twice does no harm.
+  // What is open may still need it, so it goes last.
   app.addHook('onClose', () => store[Symbol.asyncDispose]());
+  const url = await app.listen({ host: '127.0.0.1', port });
   const bound = Number(new URL(url).port);
   return {
     url,

@@ -131,7 +131,7 @@ describe('a text', () => {
 });
 
 /** Every call of the service that names a job. */
-type JobCall = Exclude<keyof Service, 'submitJob' | 'listJobs' | 'ready' | keyof KeyCalls>;
+type JobCall = Exclude<keyof Service, 'submitJob' | 'previewJob' | 'listJobs' | 'ready' | keyof KeyCalls>;
 type Call = (service: Service, scope: Scope, jobId: string, taskId: string) => Promise<unknown>;
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -143,6 +143,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const TOKEN = { claimToken: '1-secret', requestId: 'r1' };
 const CALLS: Record<JobCall, Call> = {
   getJob: (service, scope, jobId) => service.getJob(scope, jobId),
+  rerunTasks: (service, scope, jobId) => service.rerunTasks(scope, jobId, { where: { status: 'failed' } }),
   cancelJob: (service, scope, jobId) => service.cancelJob(scope, jobId, 'mine'),
   pauseJob: (service, scope, jobId) => service.pauseJob(scope, jobId, 'mine'),
   resumeJob: (service, scope, jobId) => service.resumeJob(scope, jobId, 'mine'),
@@ -155,7 +156,7 @@ const CALLS: Record<JobCall, Call> = {
   addTasks: (service, scope, jobId) => service.addTasks(scope, jobId, [{ title: 'Mine' }]),
   listEvents: (service, scope, jobId) => service.listEvents(scope, jobId),
   followEvents: (service, scope, jobId) =>
-    all(service.followEvents(scope, jobId, undefined, AbortSignal.timeout(1000))),
+    all(service.followEvents(scope, jobId, {}, AbortSignal.timeout(1000))),
   isCaughtUp: (service, scope, jobId) => service.isCaughtUp(scope, jobId, '0-0'),
   getResult: (service, scope, jobId) => service.getResult(scope, jobId),
   resultLines: (service, scope, jobId) => all(service.resultLines(scope, jobId)),

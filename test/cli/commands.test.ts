@@ -43,7 +43,7 @@ test('runs a job to its end and prints the result', async () => {
   expect(await code).toBe(0);
   expect(app.fake.calls[0]).toMatchObject({
     method: 'submitJob',
-    args: [{ goal: 'Summarise', workspace: { path: join(folder.path, 'docs') } }, undefined],
+    args: [{ goal: 'Summarise', workspace: { path: join(folder.path, 'docs') } }, expect.any(String)],
   });
   expect(terminal.out()).toContain(`Job ${JOB_ID} succeeded: 0 of 1 task completed`);
   expect(terminal.messages[0]).toBe(`Submitted ${JOB_ID}`);

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createDataFolder } from '../../apps/cli/src/local/data-folder.ts';
+import { createDataFolder } from '../../apps/cli/src/local/create-data-folder.ts';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { openTestFolder } from './support/folder.ts';
 import { recordedTerminal } from './support/terminal.ts';
@@ -14,6 +14,14 @@ test('makes the folder and those above it, ignored by git as a whole', async () 
   await createDataFolder(root);
   expect((await stat(join(root, 'logs'))).isDirectory()).toBe(true);
   expect(await ignored(root)).toBe('*\n');
+});
+
+test('ignores the whole of a folder that holds only what Crewboard puts there', async () => {
+  await using folder = await openTestFolder();
+  for (const name of ['logs', 'redis', 'locks', 'artifacts', 'archive']) await mkdir(join(folder.path, name));
+  for (const name of ['api-key', 'server.json']) await writeFile(join(folder.path, name), '');
+  await createDataFolder(folder.path);
+  expect(await ignored(folder.path)).toBe('*\n');
 });
 
 test('takes a link to a folder', async () => {
@@ -62,20 +70,20 @@ interface Place {
 }
 
 const PLACES: Place[] = [
-  { what: 'a file', path: 'file', why: 'there is a file or a broken link of that name' },
-  { what: 'below a file', path: 'file/x/y', why: 'it lies below a file' },
-  { what: 'a dangling link', path: 'dangling', why: 'there is a file or a broken link of that name' },
-  { what: 'below a dangling link', path: 'dangling/x', why: 'there is a file or a broken link of that name' },
-  { what: 'below a link in a circle', path: 'circle/x', why: 'its links lead in a circle' },
+  { what: 'a file', path: 'file', why: 'EEXIST: file already exists' },
+  { what: 'below a file', path: 'file/x/y', why: 'ENOTDIR: not a directory' },
+  { what: 'a dangling link', path: 'dangling', why: 'EEXIST: file already exists' },
+  { what: 'below a dangling link', path: 'dangling/x', why: 'EEXIST: file already exists' },
+  { what: 'below a link in a circle', path: 'circle/x', why: 'ELOOP: too many symbolic links encountered' },
   {
     what: 'with a file in the place of its logs',
     path: '.',
-    why: 'there is a file or a broken link of that name',
+    why: 'EEXIST: file already exists',
   },
 ];
 // Where the system makes no folders, a recursive mkdir of Node tries for ever.
 if (process.platform === 'linux') {
-  PLACES.push({ what: 'below /proc', path: '/proc/nope', why: 'the system makes no folders there' });
+  PLACES.push({ what: 'below /proc', path: '/proc/nope', why: 'ENOENT: no such file or directory' });
 }
 
 test.each(PLACES)(

@@ -38,7 +38,7 @@ test('submits the example when there is no job, follows it and shows result and 
   await run;
   expect(fake.calls[0]).toMatchObject({
     method: 'submitJob',
-    args: [{ workspace: { path: join(EXAMPLES, 'docs') } }, undefined],
+    args: [{ workspace: { path: join(EXAMPLES, 'docs') } }, expect.any(String)],
   });
   expect(terminal.out()).toContain(`Job ${JOB_ID} succeeded`);
   const said = terminal.messages.join('\n');

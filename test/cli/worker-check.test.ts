@@ -1,19 +1,21 @@
 import { execFile } from 'node:child_process';
 import { hostname } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { announceWorker, isAnnounced, workerName } from '@crewboard/orchestrator';
 import { expect, it } from 'vitest';
+import { startArguments } from '../support/programs.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { openStack } from '../support/stack.ts';
 
-const CLI = fileURLToPath(new URL('../../apps/cli/bin/crewboard.js', import.meta.url));
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Runs `crewboard worker --check` as a process of its own. */
 function check(variables: Record<string, string>): Promise<{ code: number; out: string; said: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [CLI, 'worker', '--check', '--json'], { env: variables }, (error, out, said) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, said }),
+    execFile(
+      process.execPath,
+      [...startArguments('crewboard'), 'worker', '--check', '--json'],
+      { env: variables },
+      (error, out, said) => resolve({ code: error === null ? 0 : Number(error.code), out, said }),
     );
   });
 }

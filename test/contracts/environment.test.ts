@@ -12,6 +12,25 @@ test.each([
   ['CREWBOARD_URL', 'me:secret@host', 'must be a URL such as http://127.0.0.1:8080'],
   ['REDIS_URL', 'http://me:secret@host', 'must be a URL such as redis://127.0.0.1:6379'],
   ['CREWBOARD_API_KEY', 'short', 'must be at least 16 characters'],
+  ['CREWBOARD_RATE_LIMIT', 'none', 'must be a whole number from 0 to 1000000, got "none"'],
+  ...[
+    '*',
+    'https://a.example/',
+    'https://a.example/x',
+    'crew.example',
+    'null',
+    'https://*.example',
+    'ftp://a',
+  ].map((origin) => [
+    'CREWBOARD_CORS_ORIGINS',
+    `https://good.example, ${origin}`,
+    `must be origins such as https://crew.example with commas between them (scheme, host and port alone, never "*"), got "${origin}"`,
+  ]),
+  ...['10.0.0.0/33', '10.0.0', 'proxy.example', '::1/129', '*'].map((proxy) => [
+    'CREWBOARD_TRUSTED_PROXIES',
+    proxy,
+    `must be addresses or networks such as 10.0.0.7 or 10.0.0.0/8 with commas between them, got "${proxy}"`,
+  ]),
 ])('says what %s must be when it is "%s"', (name, value, expected) => {
   expect(() => parseEnvironment({ [name]: value })).toThrow(`invalid_argument: ${name} ${expected}`);
 });
@@ -33,4 +52,24 @@ test.each([
   [' 30 ', 30],
 ])('takes "%s" for so many days', (text, days) => {
   expect(parseEnvironment({ CREWBOARD_RETENTION_DAYS: text }).CREWBOARD_RETENTION_DAYS).toBe(days);
+});
+
+test('takes lists with commas, and leaves what is closed by default closed', () => {
+  expect(
+    parseEnvironment({
+      CREWBOARD_CORS_ORIGINS: ' https://crew.example , http://localhost:5173,',
+      CREWBOARD_TRUSTED_PROXIES: '10.0.0.7,fd00::/8',
+      CREWBOARD_RATE_LIMIT: '0',
+    }),
+  ).toMatchObject({
+    CREWBOARD_CORS_ORIGINS: ['https://crew.example', 'http://localhost:5173'],
+    CREWBOARD_TRUSTED_PROXIES: ['10.0.0.7', 'fd00::/8'],
+    CREWBOARD_RATE_LIMIT: 0,
+  });
+  const { CREWBOARD_CORS_ORIGINS, CREWBOARD_TRUSTED_PROXIES, CREWBOARD_RATE_LIMIT } = parseEnvironment({});
+  expect([CREWBOARD_CORS_ORIGINS, CREWBOARD_TRUSTED_PROXIES, CREWBOARD_RATE_LIMIT]).toEqual([
+    [],
+    [],
+    undefined,
+  ]);
 });

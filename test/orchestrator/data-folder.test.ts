@@ -42,7 +42,7 @@ describe('the data folder at the start', () => {
 
   it.each([
     ['below a file', (path: string) => join(path, 'file', 'data'), 'ENOTDIR: not a directory'],
-    ['that is a file', (path: string) => join(path, 'file'), 'ENOTDIR: not a directory'],
+    ['that is a file', (path: string) => join(path, 'file'), 'EEXIST: file already exists'],
     ['in /proc', () => '/proc/crewboard', 'ENOENT: no such file or directory'],
     ['deep in /proc', () => '/proc/crewboard/a/b', 'ENOENT: no such file or directory'],
   ])('%s is refused by the name of its variable and the reason', async (_, pathIn, reason) => {

@@ -12,13 +12,13 @@ test('a stream that waits again and again leaves nothing behind on its signal', 
   const hub = {
     follow(_jobId: string, _after: string, onGrowth: () => void) {
       grown = onGrowth;
-      return () => {};
+      return { after: () => undefined, leave() {} };
     },
     close() {},
   };
   const leaving = new AbortController();
   const waits = () => getEventListeners(leaving.signal, 'abort').length;
-  const stream = followEvents(boards, hub, jobId, 'now', leaving.signal);
+  const stream = followEvents(boards, hub, jobId, { after: 'now' }, leaving.signal);
   for (let i = 1; i <= 12; i++) {
     const next = stream.next();
     await expect.poll(waits, { interval: 1 }).toBe(1);

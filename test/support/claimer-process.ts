@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { newSecret } from '@crewboard/contracts';
 import { type HolderCall, type Order, type RaceResult, Report } from './claimer-protocol.ts';
+import { startArguments } from './programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const PROGRAM = fileURLToPath(new URL('./claimer-program.ts', import.meta.url));
 
 /** Where the boards lie that a claimer works on. */
 export interface ClaimerPlace {
@@ -59,10 +59,9 @@ interface Waiting {
 /** Starts a claimer with `connections` connections to Redis; resolves when it takes orders. */
 export async function startClaimer(place: ClaimerPlace, connections = 1): Promise<ClaimerProcess> {
   const connectionName = `claimer-${newSecret()}`;
-  const args = ['--conditions=source', '--import', 'tsx', PROGRAM];
   const child = spawn(
     process.execPath,
-    [...args, place.url, place.prefix, String(connections), connectionName],
+    [...startArguments('claimer'), place.url, place.prefix, String(connections), connectionName],
     { cwd: ROOT, env: {}, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
   );
   const { pid } = child;

@@ -1,10 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { startArguments } from './programs.ts';
 
-const CLI = fileURLToPath(new URL('../../apps/cli/bin/crewboard.js', import.meta.url));
-
-/** Starting from source takes about a second alone, and many on a busy machine. */
+/** Starting takes about a second alone, and many on a busy machine. */
 const READY_WITHIN_MS = 60_000;
 const LOG_WITHIN_MS = 30_000;
 
@@ -85,7 +83,7 @@ function firstMessage(child: ChildProcess): Promise<{ type?: unknown; url?: unkn
 }
 
 /**
- * Starts `crewboard <command>` from source with `variables` as its whole environment and resolves when it serves.
+ * Starts `crewboard <command>` with `variables` as its whole environment and resolves when it serves.
  * Its IPC channel closes when this process dies in any way, upon which it ends by itself.
  */
 export async function startService(
@@ -93,7 +91,7 @@ export async function startService(
   variables: Readonly<Record<string, string>>,
   cwd: string,
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [CLI, command], {
+  const child = spawn(process.execPath, [...startArguments('crewboard'), command], {
     cwd,
     env: { ...variables },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -3,6 +3,7 @@ import type { KeyRing } from './auth.ts';
 import { openToOrigins } from './cors.ts';
 import { createGuard, type Guard } from './guard.ts';
 import { createLimits, type LimitOptions, type Limits, prepareLimits } from './limits.ts';
+import { prepareCookies } from './login/cookie.ts';
 import { mountLogin } from './login/login.ts';
 import type { Sessions } from './login/sessions.ts';
 import { endRevokedRequests } from './long-requests.ts';
@@ -32,6 +33,7 @@ export function installDoor(app: FastifyInstance, options: DoorOptions): Guard {
   };
   app.addHook('onRequest', async (_request, reply) => setSecurityHeaders(reply));
   openToOrigins(app, options.origins);
+  prepareCookies(app);
   prepareLimits(app);
   app.after((error) => {
     if (error) throw error;

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { CrewboardError, type Environment } from '@crewboard/contracts';
+import { CrewboardError, type Environment, secretsOf } from '@crewboard/contracts';
 import {
   allQueues,
   awaitRedis,
@@ -11,6 +11,7 @@ import {
   createScrape,
   createService,
   EVENTS_BLOCK_MS,
+  logDefects,
   publishMetrics,
   REDIS_OPTIONS,
   readPriceFile,
@@ -25,6 +26,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { environmentKeys, keyRings, storedKeys } from './auth.ts';
 import { readConfig } from './config.ts';
+import { createLogger } from './logger.ts';
 import { createSessions } from './login/sessions.ts';
 import { type ApiParts, startApi } from './start-api.ts';
 
@@ -118,6 +120,9 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
 
 /** Runs the API by the process environment until `stop`. */
 export async function runApi(): Promise<{ url: string; stop(): Promise<void> }> {
-  const api = await startApi({ config: readConfig(), compose: composeApi });
+  const config = readConfig();
+  const logger = createLogger(config.CREWBOARD_LOG_LEVEL, undefined, secretsOf(config));
+  logDefects(logger, process);
+  const api = await startApi({ config, compose: composeApi, logger });
   return { url: api.url, stop: () => api.close() };
 }

@@ -1,3 +1,4 @@
+import type { BoardEvent } from '@crewboard/contracts';
 import type { FollowItem } from '@crewboard/orchestrator';
 
 /** Headers of an event stream: no cache, and no proxy that collects or compresses it. */
@@ -6,12 +7,24 @@ export const SSE_HEADERS = {
   'X-Accel-Buffering': 'no',
 } as const;
 
+/** An event is written out once, however many streams it goes to. */
+const written = new WeakMap<BoardEvent, string>();
+
+function eventMessage(event: BoardEvent): string {
+  const known = written.get(event);
+  if (known !== undefined) return known;
+  const message = `event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
+  written.set(event, message);
+  return message;
+}
+
 function toMessage(item: FollowItem): string {
   if (item.kind === 'resync') {
     return `event: resync\nid: ${item.asOf}\ndata: ${JSON.stringify({ asOf: item.asOf })}\n\n`;
   }
-  const { event } = item;
-  return `event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
+  // Without data: it moves the place from which the client would go on, and nothing is dispatched.
+  if (item.kind === 'place') return `id: ${item.id}\n\n`;
+  return eventMessage(item.event);
 }
 
 const SILENCE = Symbol('silence');

@@ -38,7 +38,10 @@ function explainSystemError(error: NodeJS.ErrnoException): string {
 }
 
 /** What the API advises to call next, as a command; what has none is for models and is left out. */
-const NEXT_COMMANDS: Readonly<Record<string, string>> = { 'GET /v1/jobs': '`crewboard ls` lists them' };
+const NEXT_COMMANDS: Readonly<Record<string, string>> = {
+  'GET /v1/jobs': '`crewboard ls` lists them',
+  'GET /v1/keys': '`crewboard keys ls` lists them',
+};
 
 /** The words for a refusal of the API, whose own are for programs and models. */
 function explainRefusal({ code, detail, extras }: CrewboardError): string {

@@ -5,6 +5,7 @@ import {
   checkFolders,
   createLogger,
   isAnnounced,
+  logDefects,
   providersOf,
   REDIS_OPTIONS,
   readPriceFile,
@@ -42,6 +43,7 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
     level: config.CREWBOARD_LOG_LEVEL,
     secrets: secretsOf(config),
   });
+  logDefects(log, process);
   await checkFolders(settings, log);
   const connect = () => {
     const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });

@@ -4,6 +4,7 @@ import {
   type Evidence,
   type FailureClass,
   type JsonValue,
+  type ParkCause,
 } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
@@ -150,12 +151,17 @@ export function attemptReturns(io: BoardIo) {
     /**
      * Gives the task back until `delayMs` from now. `strikesToFail` > 0 makes it a strike when the attempt brought
      * nothing; at that many in a row the task fails as `infra` (`failed`). 0 is an end that did not fail, `'kept'` leaves the
-     * strikes as they are: it was not the attempt's doing.
+     * strikes as they are: it was not the attempt's doing, for which `cause` stands.
      */
     async park(
       hold: Hold,
       name: CallName,
-      options: { delayMs: number; reason: string; strikesToFail: number | 'kept' },
+      options: {
+        delayMs: number;
+        reason: string;
+        strikesToFail: number | 'kept';
+        cause?: ParkCause | undefined;
+      },
     ): Promise<'parked' | 'failed'> {
       const reply = parseReply(
         await io.run(hold.jobId, 'release', [
@@ -167,6 +173,8 @@ export function attemptReturns(io: BoardIo) {
           '',
           options.reason,
           options.strikesToFail === 'kept' ? -1 : options.strikesToFail,
+          '',
+          options.cause ?? '',
         ]),
         VersionReply,
       );

@@ -39,7 +39,7 @@ export function attemptRecords(io: BoardIo) {
       );
       return rows.flatMap((row, i) => {
         if (row.length === 0) return [];
-        const [, owner, startedAt, endedAt, outcome, failureClass, reason, answer] = row;
+        const [, owner, startedAt, endedAt, outcome, failureClass, reason, answer, cause] = row;
         const attempt = {
           attempt: numbers[i] ?? 0,
           owner: parseOwner(owner),
@@ -47,6 +47,7 @@ export function attemptRecords(io: BoardIo) {
           endedAt: endedAt > 0 ? isoTime(endedAt) : undefined,
           outcome: outcome || undefined,
           class: failureClass || undefined,
+          cause: cause || undefined,
           reason: reason || undefined,
           answer: answer || undefined,
           usage: usageOf(usages[i] ?? [], spends[i] ?? []),

@@ -19,6 +19,7 @@ import { messages } from './messages.ts';
 import { modelHolds } from './model-holds.ts';
 import { plans } from './plans.ts';
 import { readers } from './readers.ts';
+import { reruns } from './reruns.ts';
 import { retention } from './retention.ts';
 import { retentionIndex } from './retention-index.ts';
 import { reviews } from './reviews.ts';
@@ -43,6 +44,7 @@ export function openBoards(
     ...submitBoard(io),
     ...boardChanges(io),
     ...decisions(io),
+    ...reruns(io),
     ...jobEdits(io),
     ...reviews(io),
     ...holderCalls(io),

@@ -81,6 +81,11 @@ export async function readEventsBack(
 /** A board's log. */
 export function eventLog(io: BoardIo) {
   return {
+    /** Entries of the job's log, as Redis answers them to whoever reads it by other ways. Errors: `unavailable`. */
+    parseEvents(jobId: string, entries: unknown): BoardEvent[] {
+      return LogEntries.parse(entries).map(([id, fields]) => toEvent(jobId, id, fields));
+    },
+
     /** Events after `after` (exclusive; `0-0`: from the start), at most `limit`. */
     async events(jobId: string, after: string, limit: number): Promise<BoardEvent[]> {
       const entries = await io.guard(() =>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseReply } from './replies.ts';
 import { hashOf, nameOf, type PersonRequest } from './requests.ts';
+import { rerunSlice } from './rerun-slice.ts';
 
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
@@ -16,6 +17,7 @@ export interface OutboxEntry {
     | 'cascade'
     | 'checks'
     | 'wind_up'
+    | 'rerun'
     | 'archive'
     | 'journal';
   taskId: string;
@@ -36,6 +38,7 @@ const OutboxFields = z.object({
     'cascade',
     'checks',
     'wind_up',
+    'rerun',
     'archive',
     'journal',
   ]),
@@ -129,6 +132,7 @@ export function handOver(io: BoardIo) {
       else if (entry.kind === 'cascade') parseReply(await io.run(jobId, 'cascade', [entry.taskId]), Word);
       else if (entry.kind === 'cancel') parseReply(await io.run(jobId, 'cancel_slice', [CANCEL_SLICE]), Word);
       else if (entry.kind === 'wind_up') parseReply(await io.run(jobId, 'wind_up', [CANCEL_SLICE]), Word);
+      else if (entry.kind === 'rerun') await rerunSlice(io, jobId, entry.taskId);
       else if (entry.kind === 'dispatch') parseReply(await io.run(jobId, 'dispatch', []), Word);
     },
 

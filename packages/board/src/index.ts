@@ -16,11 +16,13 @@ export { parseJournal, type ReadStoredJournal, storedEntries } from './journal-s
 export { type Keyspace, keyspace } from './keys.ts';
 export type { PendingMessage } from './messages.ts';
 export type { ParkedTask } from './model-holds.ts';
+export { checkStaged } from './new-tasks.ts';
 export type { Planned } from './plan-script.ts';
 export type { PlanDecision, PlanState } from './plans.ts';
 export type { JobState } from './readers.ts';
 export { asUnavailable, isLeaseLost } from './replies.ts';
 export type { PersonRequest } from './requests.ts';
+export { withRerunText } from './rerun-slice.ts';
 export type { JournalParts } from './retention.ts';
 export type { Review, Verdict } from './reviews.ts';
 export type { RedisClient } from './scripts.ts';

@@ -29,6 +29,7 @@ export const BOARD_KEYS = [
   'messages',
   'spend',
   'journals',
+  'reruns',
 ] as const;
 
 export type BoardKey = (typeof BOARD_KEYS)[number];

@@ -61,6 +61,11 @@ const SCRIPTS = {
     libraries: [...CHANGES, 'rows'],
     keys: CHANGING,
   },
+  rerun: { libraries: [...HOLDER, 'answers', 'reopen'], keys: [...ENDING, 'reruns'] },
+  rerun_slice: {
+    libraries: [...HOLDER, 'reopen', 'rows'],
+    keys: [...ENDING, 'output', 'body', 'reruns'],
+  },
   propose: { libraries: [...CHANGES, 'rows'], keys: CHANGING },
   resolve: { libraries: [...HOLDER, 'person', 'answers', 'rows'], keys: [...ENDING, 'output', 'deps'] },
   block: { libraries: [...HOLDER, 'edges', 'rows'], keys: [...ENDING, 'deps'] },

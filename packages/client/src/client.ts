@@ -1,5 +1,6 @@
 import {
   type BoardEvent,
+  DryRunAnswer,
   type EditJobBody,
   EventList,
   Job,
@@ -7,6 +8,8 @@ import {
   JobList,
   JobResult,
   Ready,
+  RerunAnswer,
+  type RerunBody,
   ResultLine,
   SubmitAnswer,
   TranscriptPage,
@@ -14,6 +17,7 @@ import {
 import { type ArtifactCalls, artifactCalls } from './artifacts.ts';
 import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents } from './follow.ts';
+import { type KeyCalls, keyCalls } from './keys.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
 import type { Retries } from './retries.ts';
 import { type SteerCalls, steerCalls } from './steer.ts';
@@ -43,7 +47,9 @@ export interface ClientOptions {
  */
 export interface Client {
   jobs: {
-    submit(body: JobBody, options?: WriteOptions): Promise<SubmitAnswer>;
+    submit(body: Omit<JobBody, 'dryRun'>, options?: WriteOptions): Promise<SubmitAnswer>;
+    /** What a submit of this body would do, checked as one; nothing is stored. */
+    dryRun(body: Omit<JobBody, 'dryRun'>, options?: CallOptions): Promise<DryRunAnswer>;
     get(jobId: string, options?: CallOptions): Promise<Job>;
     list(page?: Page, options?: CallOptions): Promise<JobList>;
     cancel(jobId: string, reason?: string, options?: WriteOptions): Promise<Job>;
@@ -54,6 +60,8 @@ export interface Client {
     edit(jobId: string, body: EditJobBody, options?: CallOptions): Promise<Job>;
     /** Starts a job that was submitted with `hold`. */
     start(jobId: string, options?: CallOptions): Promise<Job>;
+    /** Runs the ended tasks that match again; `matched` 0: nothing was changed. */
+    rerun(jobId: string, body: RerunBody, options?: WriteOptions): Promise<RerunAnswer>;
     /** Deletes an ended job with everything that is kept of it; `not_found` once it is gone. */
     delete(jobId: string, options?: CallOptions): Promise<void>;
     /**
@@ -72,12 +80,13 @@ export interface Client {
     /** A page of the log that `events` follows. */
     listEvents(
       jobId: string,
-      page?: { after?: string; limit?: number },
+      page?: { after?: string; limit?: number } & Pick<FollowOptions, 'types' | 'taskId'>,
       options?: CallOptions,
     ): Promise<EventList>;
   } & SteerCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
+  keys: KeyCalls;
   ready(options?: CallOptions): Promise<Ready>;
 }
 
@@ -99,6 +108,14 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
   const control = (jobId: string, action: string, body?: object, { signal }: CallOptions = {}) =>
     transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/${action}`, body, signal });
   const calls: Client['jobs'] = {
+    dryRun: (body, { signal } = {}) =>
+      transport.json(DryRunAnswer, {
+        method: 'POST',
+        path: '/v1/jobs',
+        body: { ...body, dryRun: true },
+        signal,
+        repeatable: true,
+      }),
     submit: (body, options = {}) =>
       transport.json(SubmitAnswer, {
         method: 'POST',
@@ -123,6 +140,14 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
     start: (jobId, options) => control(jobId, 'start', undefined, options),
     edit: (jobId, body, { signal } = {}) =>
       transport.json(Job, { method: 'PATCH', path: jobPath(jobId), body, signal }),
+    rerun: (jobId, body, options = {}) =>
+      transport.json(RerunAnswer, {
+        method: 'POST',
+        path: `${jobPath(jobId)}/rerun`,
+        body,
+        headers: writeHeaders(options),
+        signal: options.signal,
+      }),
     delete: (jobId, { signal } = {}) => transport.none({ method: 'DELETE', path: jobPath(jobId), signal }),
     wait: (jobId, options = {}) => waitForEnd(calls, jobId, options),
     result: (jobId, { signal } = {}) =>
@@ -131,8 +156,10 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
       transport.json(TranscriptPage, { path: withQuery(`${jobPath(jobId)}/transcript`, page), signal }),
     results: (jobId, options = {}) => readResults(transport, jobId, options),
     events: (jobId, follow = {}) => followEvents(transport, jobId, follow, reconnect),
-    listEvents: (jobId, page = {}, { signal } = {}) =>
-      transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, page), signal }),
+    listEvents: (jobId, { types, ...page } = {}, { signal } = {}) => {
+      const query = { ...page, types: types?.join(',') };
+      return transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, query), signal });
+    },
     ...steerCalls(transport),
   };
   return calls;
@@ -152,6 +179,7 @@ export function createClient(options: ClientOptions): Client {
     jobs: jobCalls(transport, { ...RECONNECT, ...options.reconnect }),
     tasks: taskCalls(transport),
     artifacts: artifactCalls(transport),
+    keys: keyCalls(transport),
     ready: ({ signal } = {}) => transport.json(Ready, { path: '/readyz', alsoAnswers: 503, signal }),
   };
 }

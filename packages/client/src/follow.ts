@@ -1,4 +1,5 @@
 import { BoardEvent, CrewboardError, TERMINAL_EVENT_TYPES } from '@crewboard/contracts';
+import { jobPath, withQuery } from './requests.ts';
 import { isPassing, isTimeout, pause, type Retries, waitMs } from './retries.ts';
 import { readMessages } from './sse.ts';
 import type { Transport } from './transport.ts';
@@ -6,6 +7,10 @@ import type { Transport } from './transport.ts';
 export interface FollowOptions {
   /** The ID of the last event already known, or `now` for new ones only; absent: from the start. */
   after?: string | undefined;
+  /** Only events of these types or families (`task.*`); the terminal event comes anyway. */
+  types?: readonly string[] | undefined;
+  /** Only events about this task; the terminal event comes anyway. */
+  taskId?: string | undefined;
   /** Ends the iteration quietly. */
   signal?: AbortSignal | undefined;
   /**
@@ -20,9 +25,10 @@ function missing(after: string | undefined, jobId: string, asOf: string): Crewbo
   return new CrewboardError('not_found', detail, { asOf });
 }
 
-function request(jobId: string, after: string | undefined, signal: AbortSignal | undefined) {
+function request(jobId: string, after: string | undefined, { types, taskId, signal }: FollowOptions) {
+  const query = { after: after === 'now' ? after : undefined, types: types?.join(','), taskId };
   return {
-    path: `/v1/jobs/${encodeURIComponent(jobId)}/events${after === 'now' ? '?after=now' : ''}`,
+    path: withQuery(`${jobPath(jobId)}/events`, query),
     headers: {
       accept: 'text/event-stream',
       ...(after === undefined || after === 'now' ? {} : { 'last-event-id': after }),
@@ -42,9 +48,10 @@ function request(jobId: string, after: string | undefined, signal: AbortSignal |
 export async function* followEvents(
   transport: Transport,
   jobId: string,
-  { after, signal, onResync }: FollowOptions,
+  options: FollowOptions,
   reconnect: Retries,
 ): AsyncGenerator<BoardEvent> {
+  const { after, signal, onResync } = options;
   let last = after;
   let ended = false;
   let connected = false;
@@ -55,7 +62,7 @@ export async function* followEvents(
       `The event stream of ${jobId} keeps ending early: try again later.`,
     );
     try {
-      const call = request(jobId, last, signal);
+      const call = request(jobId, last, options);
       const lines = await transport.lines(call);
       if (lines === undefined) return;
       connected = true;
@@ -67,6 +74,10 @@ export async function* followEvents(
           if (onResync === undefined) throw missing(last, jobId, asOf);
           last = asOf;
           onResync(asOf);
+          continue;
+        }
+        if (message.data === '') {
+          last = message.id ?? last;
           continue;
         }
         const event = transport.parse(BoardEvent, message.data, call.path);

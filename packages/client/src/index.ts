@@ -1,6 +1,7 @@
 // What the client's calls take, answer and throw: users need no other package.
 export type {
   AddTasksAnswer,
+  ApiKey,
   Artifact,
   ArtifactList,
   Attempt,
@@ -11,6 +12,9 @@ export type {
   ClaimAnswer,
   ClaimBody,
   Counts,
+  CreatedKey,
+  CreateKeyBody,
+  DryRunAnswer,
   EditJobBody,
   ErrorCode,
   ErrorExtras,
@@ -23,11 +27,14 @@ export type {
   JobResult,
   JobStatus,
   JsonValue,
+  KeyList,
   MessageAnswer,
   MessageBody,
   NewTask,
   Ready,
   ReopenAnswer,
+  RerunAnswer,
+  RerunBody,
   ResultLine,
   Retry,
   Spend,
@@ -45,6 +52,7 @@ export type { CallOptions, Page, WriteOptions } from './call-options.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { isCrewboardError } from './errors.ts';
 export type { FollowOptions } from './follow.ts';
+export type { KeyCalls } from './keys.ts';
 export type { Retries } from './retries.ts';
 export type { SteerCalls } from './steer.ts';
 export type { TaskCalls } from './tasks.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TaskId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Task, TaskFailure } from './task.ts';
-import { AttemptOutcome, FailureClass, Owner, TaskStatus } from './task-states.ts';
+import { AttemptOutcome, FailureClass, Owner, ParkCause, TaskStatus } from './task-states.ts';
 import { PaidUsage } from './usage.ts';
 
 /** One attempt of a task, as claims and attempts lists show it. */
@@ -13,6 +13,8 @@ export const Attempt = z.strictObject({
   endedAt: z.string().optional(),
   outcome: AttemptOutcome.optional(),
   class: FailureClass.optional(),
+  /** Of a park that was not the attempt's doing; absent in records of before there were causes. */
+  cause: ParkCause.optional(),
   reason: z.string().optional(),
   answer: z.string().optional(),
   /** Of its model calls; absent when it made none. */

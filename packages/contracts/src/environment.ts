@@ -69,7 +69,7 @@ function listOf(isOne: (part: string) => boolean, expected: string) {
 /** True for an origin as browsers write it: scheme, host and port, and nothing after them. */
 function isOrigin(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text;
+  return url !== undefined && /^https?:$/.test(url.protocol) && url.origin === text && !text.includes('*');
 }
 
 /** True for an address or a network of them, such as 10.0.0.0/8. */

@@ -26,6 +26,7 @@ export { isoTime } from './clock.ts';
 export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
 export { CrewboardError, ERROR_STATUS, ErrorCode, ErrorExtras, Problem, Retry } from './errors.ts';
 export { BoardEvent, EVENT_FORMAT, EVENT_TYPES, EventType, TERMINAL_EVENT_TYPES } from './event.ts';
+export { type EventFilter, EventFilterQuery, isTerminalEvent, isWanted } from './event-filter.ts';
 export { Evidence, GivenEvidence } from './evidence.ts';
 export {
   BlockBody,
@@ -44,6 +45,7 @@ export {
   AddTasksAnswer,
   AddTasksBody,
   CancelBody,
+  DryRunAnswer,
   EventList,
   JobList,
   JobListQuery,
@@ -139,6 +141,7 @@ export {
 } from './person-http.ts';
 export { REDACTED, redactFields, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
+export { RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
 export { shownLine, visibleText } from './shown-text.ts';
 export {
   ApprovePlanBody,
@@ -159,6 +162,7 @@ export {
   isTerminal,
   Owner,
   OwnerKind,
+  ParkCause,
   Policy,
   TASK_STATUSES,
   TaskStatus,

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { ProjectName } from './job.ts';
 import { visibleText } from './shown-text.ts';
 import { titleText } from './text.ts';
 
@@ -18,9 +17,12 @@ export const KeyId = z
 export type KeyId = z.infer<typeof KeyId>;
 
 /** A project, or `*` for all. */
-export const KeyProject = z.union([ProjectName, z.literal('*')], {
-  error: 'must be the name of a project, or "*" for all',
-});
+export const KeyProject = z
+  .string()
+  .regex(
+    /^(?:\*|[a-z0-9][a-z0-9._-]{0,63})$/,
+    'must be a project (lower-case letters, digits, ".", "_" or "-", at most 64), or "*" for all',
+  );
 
 /** What events and logs call whoever uses a key. */
 export const KeyName = titleText(64).refine(

@@ -74,3 +74,7 @@ export const AttemptOutcome = z.enum([
   'cancelled',
 ]);
 export type AttemptOutcome = z.infer<typeof AttemptOutcome>;
+
+/** What parked an attempt that was not to blame: its model answers nobody, is braked, refuses us, or the money is gone. */
+export const ParkCause = z.enum(['model_down', 'rate_limited', 'provider', 'budget']);
+export type ParkCause = z.infer<typeof ParkCause>;

@@ -191,6 +191,7 @@ async function settleOutcome(
           delayMs: BUDGET_PARK_MS,
           reason: `budget: ${outcome.reason}`,
           strikesToFail: 'kept',
+          cause: 'budget',
         }),
       );
     case 'provider':
@@ -200,6 +201,7 @@ async function settleOutcome(
           delayMs: 0,
           reason: `provider: ${outcome.reason}`,
           strikesToFail: 'kept',
+          cause: 'provider',
         });
       });
     case 'aborted':

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RedisClient } from '@crewboard/board';
 import { CrewboardError } from '@crewboard/contracts';
+import { within } from './within.ts';
 
 /** How long a start waits for Redis. */
 export interface RedisPatience {
@@ -19,19 +20,6 @@ function addressOf(url: string): string {
   return `${hostname}:${port === '' ? '6379' : port}`;
 }
 
-/** Resolves to true once Redis answers, to false after `withinMs`. */
-async function answers(redis: RedisClient, withinMs: number): Promise<boolean> {
-  const late = new AbortController();
-  try {
-    return await Promise.race([
-      redis.ping().then(() => true),
-      wait(withinMs, false, { signal: late.signal }),
-    ]);
-  } finally {
-    late.abort();
-  }
-}
-
 /** Whether the connection stands, though nothing may have been answered on it. */
 const isConnected = (redis: RedisClient): boolean => redis.status === 'connect' || redis.status === 'ready';
 
@@ -45,7 +33,8 @@ async function untilAnswers(redis: RedisClient, patience: RedisPatience): Promis
     const leftMs = begun + limitMs - performance.now();
     if (leftMs <= 0) throw new Error(`no answer within ${limitMs} ms`);
     try {
-      if (await answers(redis, Math.min(leftMs, patience.connectsWithinMs))) return;
+      // Its time keeps no process alive, but the connection does, which is open or about to be opened again.
+      if ((await within(redis.ping(), Math.min(leftMs, patience.connectsWithinMs))) !== 'late') return;
     } catch (error) {
       if (isRefusal(error) || !isConnected(redis)) throw error;
       await wait(AGAIN_MS);

@@ -13,9 +13,10 @@ import {
 /** Of one answer of board_list: lines and bytes at most. */
 const LIST_LINES = 50;
 const LIST_BYTES = 20_000;
-/** Dependencies that board_get shows with their results. */
-const DEPENDENCIES_SHOWN = 50;
-const DEPENDENCY_BYTES = 200_000;
+/** Results of dependencies that come with a claim and an agent's first message; the rest is read task by task. */
+export const CARRIED_RESULTS = { most: 50, bytesMost: 20_000 } as const;
+/** Those that board_get shows. */
+const SHOWN_RESULTS = { most: 50, bytesMost: 200_000 } as const;
 
 /** A tool's answer as JSON text. */
 export function jsonAnswer(value: unknown, isError = false): ToolAnswer {
@@ -105,8 +106,7 @@ export async function dependencyResults(
   boards: Boards,
   jobId: string,
   task: Task,
-  most: number,
-  bytesMost: number,
+  { most, bytesMost }: { most: number; bytesMost: number },
 ): Promise<{ results: ReturnType<typeof dependencyResult>[]; moreDependencies: number }> {
   const ids = task.dependsOn.map((edge) => edge.task);
   const results: ReturnType<typeof dependencyResult>[] = [];
@@ -134,13 +134,7 @@ export function createBoardGetTool(boards: Boards, jobId: string): Tool<BoardGet
       const { evidence, ...rest } = task;
       const answer: Record<string, unknown> = { task: include.includes('evidence') ? task : rest };
       if (include.includes('dependencies')) {
-        const { results, moreDependencies } = await dependencyResults(
-          boards,
-          jobId,
-          task,
-          DEPENDENCIES_SHOWN,
-          DEPENDENCY_BYTES,
-        );
+        const { results, moreDependencies } = await dependencyResults(boards, jobId, task, SHOWN_RESULTS);
         Object.assign(answer, { dependencies: results, moreDependencies });
       }
       if (include.includes('attempts')) answer.attempts = await boards.attempts(jobId, taskId, task.attempt);

@@ -8,15 +8,12 @@ import {
   newSecret,
   type Owner,
 } from '@crewboard/contracts';
-import { dependencyResults } from './board-tools.ts';
+import { CARRIED_RESULTS, dependencyResults } from './board-tools.ts';
 import { noSuchTask } from './find-task.ts';
 import { type HolderDependencies, noLeaseForPeople } from './holder-service.ts';
 import type { ClaimCalls, Scope } from './service.ts';
 import { visibleJob } from './visible-job.ts';
 
-/** Results of dependencies that a claim carries; the rest is read task by task. */
-const DEPENDENCIES_SHOWN = 50;
-const DEPENDENCY_BYTES = 20_000;
 /** Pages of ready tasks that one claim by labels goes through, and tasks a page. */
 const PAGES_MOST = 50;
 const PAGE = 20;
@@ -68,13 +65,7 @@ async function refuseOtherLabels(
 
 /** A claim as its holder is told of it: the task, what it builds on, and how earlier attempts ended. */
 async function toClaim(boards: Boards, jobId: string, { token, task, leaseUntil }: Claimed): Promise<Claim> {
-  const { results, moreDependencies } = await dependencyResults(
-    boards,
-    jobId,
-    task,
-    DEPENDENCIES_SHOWN,
-    DEPENDENCY_BYTES,
-  );
+  const { results, moreDependencies } = await dependencyResults(boards, jobId, task, CARRIED_RESULTS);
   const earlier = await boards.attempts(jobId, task.id, task.attempt - 1);
   return withoutAbsent({
     task,

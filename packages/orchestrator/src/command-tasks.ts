@@ -28,7 +28,7 @@ function refuse(path: string, detail: string): never {
  * Refuses a task whose command could not be run here, or whose end would not say what its policy asks for; `path` names
  * the task in the error. Throws `invalid_argument`.
  */
-export function refuseUnfitCommand(task: CommandFields, path: string, rules: CommandRules): void {
+function refuseUnfitCommand(task: CommandFields, path: string, rules: CommandRules): void {
   if (task.executor !== 'command') {
     if (task.command !== undefined) refuse(`${path}.command`, 'a command needs "executor": "command"');
     return;
@@ -75,13 +75,14 @@ export function refuseUnfitCommandEdit(
   if (after.executor === 'command' || patch.command !== undefined) refuseUnfitCommand(after, path, rules);
 }
 
-/** Refuses tools and tasks of a job that need commands where they can't be had. */
+/** Refuses tools and tasks of a job that need commands where they can't be had; `pathOf` names a task by its index. */
 export function refuseUnfitCommands(
   { tools = [], tasks }: { tools?: readonly string[] | undefined; tasks: readonly NewTask[] },
   rules: CommandRules,
+  pathOf: (index: number) => string = (i) => `tasks[${i}]`,
 ): void {
   if (tools.includes('run_command') && rules.commands === 'off') throw noCommands('tools (run_command)');
-  for (const [i, task] of tasks.entries()) refuseUnfitCommand(task, `tasks[${i}]`, rules);
+  for (const [i, task] of tasks.entries()) refuseUnfitCommand(task, pathOf(i), rules);
 }
 
 /**

@@ -31,6 +31,11 @@ function toldError(error: unknown, causes = CAUSES_MOST): ToldError | unknown {
 const toldErrors = (fields: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, toldError(value)]));
 
+/** Logs the errors that nobody caught; to end the process is for whoever started it. */
+export function logDefects(log: Logger, from: NodeJS.EventEmitter): void {
+  from.on('uncaughtException', (err: unknown) => log.fatal({ err }, 'a defect ends this process'));
+}
+
 export interface LoggerOptions {
   /** `api` or `worker`. */
   name: string;

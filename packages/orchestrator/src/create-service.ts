@@ -36,9 +36,12 @@ import { createListJobs } from './list-jobs.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
+import { createPreviewJob } from './preview-job.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
+import { readWanted } from './read-wanted.ts';
 import { redisTrouble } from './redis-trouble.ts';
-import type { Scope, Service } from './service.ts';
+import { rerunService } from './rerun-service.ts';
+import type { LogPlace, Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { steerService } from './steer-service.ts';
 import { createSubmitJob } from './submit-job.ts';
@@ -74,6 +77,7 @@ function jobCalls(
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
     submitJob: createSubmitJob({ boards, settings, checkRules }),
+    previewJob: createPreviewJob({ settings, checkRules }),
     ...jobService({ boards, settings, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
@@ -199,17 +203,22 @@ function noSuchEvent(id: string, asOf: string): CrewboardError {
 /** Everything about a job's log. */
 function eventCalls({ boards, hub }: ServiceDependencies) {
   return {
-    async listEvents(scope: Scope, jobId: string, after = '0-0', limit = EVENTS_DEFAULT): Promise<EventList> {
+    async listEvents(
+      scope: Scope,
+      jobId: string,
+      { after = '0-0', filter = {} }: LogPlace = {},
+      limit = EVENTS_DEFAULT,
+    ): Promise<EventList> {
       const { asOf } = await visibleJob(boards, scope, jobId);
       if (after !== '0-0' && !(await boards.hasEvent(jobId, after))) throw noSuchEvent(after, asOf);
-      const events = await boards.events(jobId, after, limit);
-      const more = events.length === limit && events.at(-1)?.id !== asOf;
-      return withoutAbsent({ events, nextCursor: more ? events.at(-1)?.id : undefined, asOf });
+      const { events, last } = await readWanted(boards, jobId, after, { filter, limit });
+      const more = last !== undefined && last !== asOf;
+      return withoutAbsent({ events, nextCursor: more ? last : undefined, asOf });
     },
 
-    async *followEvents(scope: Scope, jobId: string, after: string | undefined, signal: AbortSignal) {
+    async *followEvents(scope: Scope, jobId: string, from: LogPlace, signal: AbortSignal) {
       await visibleJob(boards, scope, jobId);
-      yield* followEvents(boards, hub, jobId, after, signal);
+      yield* followEvents(boards, hub, jobId, from, signal);
     },
 
     async isCaughtUp(scope: Scope, jobId: string, after: string): Promise<boolean> {
@@ -238,6 +247,7 @@ export function createService(dependencies: ServiceDependencies): Service {
     }),
     ...claimService(holders),
     ...holderService(holders),
+    ...rerunService({ boards }),
     ...steerService({ boards, settings, view: views.view }),
     ...personService({
       boards,

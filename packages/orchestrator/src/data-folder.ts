@@ -1,8 +1,7 @@
-import { mkdir, open, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { getSystemErrorMap } from 'node:util';
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
-import { systemErrorCode } from '@crewboard/tools';
+import { makeFolder, systemErrorCode, systemErrorInWords } from '@crewboard/tools';
 import { within } from './within.ts';
 
 /** A file system that does not answer by then, such as one over a network, is taken for gone. */
@@ -21,24 +20,6 @@ export interface DataFolderWatch {
   trouble(): Promise<string | undefined>;
 }
 
-/**
- * Makes a folder for its owner only, and those above it that are missing. One level at a time: Node's own recursive
- * mkdir tries for ever where no folder can be made, as in /proc.
- */
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    const code = systemErrorCode(error);
-    // What stands there may be a file; the probe tells.
-    if (code === 'EEXIST') return;
-    const parent = dirname(path);
-    if (code !== 'ENOENT' || parent === path) throw error;
-    await makeFolder(parent);
-    await mkdir(path, { mode: 0o700 });
-  }
-}
-
 /** Writes a small file durably and removes it. Rejects with the system's error where that does not work. */
 async function writeProbe(folder: string): Promise<void> {
   const path = join(folder, `.probe-${newSecret()}`);
@@ -50,15 +31,6 @@ async function writeProbe(folder: string): Promise<void> {
     await handle.close();
     await rm(path, { force: true });
   }
-}
-
-/** The system's own words, without the path. */
-function reasonOf(error: unknown): string {
-  const code = systemErrorCode(error);
-  if (code === undefined) return error instanceof Error ? error.message : String(error);
-  const errno = error instanceof Error && 'errno' in error ? error.errno : undefined;
-  const known = typeof errno === 'number' ? getSystemErrorMap().get(errno) : undefined;
-  return known === undefined ? code : `${code}: ${known[1]}`;
 }
 
 /** Waits for `work`, but not for ever. */
@@ -76,7 +48,7 @@ export async function openDataFolder(folder: string): Promise<void> {
     const code = systemErrorCode(cause);
     throw new CrewboardError(
       code === undefined || PASSING.includes(code) ? 'unavailable' : 'invalid_argument',
-      `CREWBOARD_DATA_DIR must name a folder that can be made and written to (${reasonOf(cause)}): ${folder}`,
+      `CREWBOARD_DATA_DIR must name a folder that can be made and written to (${systemErrorInWords(cause)}): ${folder}`,
       {},
       { cause },
     );
@@ -97,7 +69,7 @@ export function watchDataFolder(folder: string): DataFolderWatch {
       await bounded(running);
       return undefined;
     } catch (error) {
-      return `data folder: it takes no writes (${reasonOf(error)}). See that the folder of CREWBOARD_DATA_DIR is there, writable and not full`;
+      return `data folder: it takes no writes (${systemErrorInWords(error)}). See that the folder of CREWBOARD_DATA_DIR is there, writable and not full`;
     }
   }
 

@@ -121,6 +121,7 @@ export function drainAfter(boards: Boards, drainer: Drainer): Boards {
     add: then(boards.add, first),
     change: then(boards.change, first),
     resolve: then(boards.resolve, first),
+    rerun: then(boards.rerun, first),
     resumeJob: then(boards.resumeJob, first),
     sendMessage: then(boards.sendMessage, first),
     rejectPlan: then(boards.rejectPlan, first),

@@ -1,22 +1,31 @@
 import type { Boards } from '@crewboard/board';
 import { asUnavailable } from '@crewboard/board';
+import type { BoardEvent } from '@crewboard/contracts';
 import type { Redis } from 'ioredis';
 import { pause } from './lease.ts';
 import type { Log } from './log.ts';
+import { type RecentEvents, recentEvents } from './recent-events.ts';
 
 /** How long one read blocks: also how late the first event of a board that was just joined may be noticed. */
 export const EVENTS_BLOCK_MS = 100;
 const RETRY_MS = 500;
 
-/** Tells followers that a board's log has grown. They read it themselves, each at its own pace. */
+/** One follower's view of a log. */
+export interface Following {
+  /** Events after `cursor` as far as they have been read for all followers; undefined: read the log. */
+  after(cursor: string): readonly BoardEvent[] | undefined;
+  leave(): void;
+}
+
+/** Tells followers that a board's log has grown. Each takes what is new at its own pace. */
 export interface EventHub {
-  /** Calls `onGrowth` after each growth of the job's log past `after`; returns how to stop that. */
-  follow(jobId: string, after: string, onGrowth: () => void): () => void;
+  /** Calls `onGrowth` after each growth of the job's log past `after`, until the follower leaves. */
+  follow(jobId: string, after: string, onGrowth: () => void): Following;
   close(): void;
 }
 
 interface Followed {
-  last: string;
+  recent: RecentEvents;
   listeners: Set<() => void>;
 }
 
@@ -27,10 +36,10 @@ export function createEventHub(reader: Redis, boards: Boards, log: Log): EventHu
   let wake = () => {};
 
   async function readOnce(): Promise<void> {
-    const jobs = [...followed].map(([jobId, { last }]) => ({
+    const jobs = [...followed].map(([jobId, { recent }]) => ({
       key: boards.keys.board(jobId, 'events'),
       jobId,
-      last,
+      last: recent.last,
     }));
     const streams = [...jobs.map(({ key }) => key), ...jobs.map(({ last }) => last)];
     const found = await reader.xread('COUNT', 1000, 'BLOCK', EVENTS_BLOCK_MS, 'STREAMS', ...streams);
@@ -38,8 +47,13 @@ export function createEventHub(reader: Redis, boards: Boards, log: Log): EventHu
       const job = jobs.find((candidate) => candidate.key === String(key));
       const state = job === undefined ? undefined : followed.get(job.jobId);
       const last = entries.at(-1)?.[0];
-      if (state === undefined || last === undefined) continue;
-      state.last = last;
+      if (job === undefined || state === undefined || last === undefined) continue;
+      try {
+        state.recent.add(boards.parseEvents(job.jobId, entries));
+      } catch {
+        // Whoever reads the log itself is told what is wrong with it.
+        state.recent.skipTo(last);
+      }
       for (const listener of state.listeners) listener();
     }
   }
@@ -63,13 +77,16 @@ export function createEventHub(reader: Redis, boards: Boards, log: Log): EventHu
 
   return {
     follow(jobId, after, onGrowth) {
-      const state = followed.get(jobId) ?? { last: after, listeners: new Set() };
+      const state = followed.get(jobId) ?? { recent: recentEvents(after), listeners: new Set() };
       followed.set(jobId, state);
       state.listeners.add(onGrowth);
       wake();
-      return () => {
-        state.listeners.delete(onGrowth);
-        if (state.listeners.size === 0) followed.delete(jobId);
+      return {
+        after: (cursor) => state.recent.after(cursor),
+        leave() {
+          state.listeners.delete(onGrowth);
+          if (state.listeners.size === 0 && followed.get(jobId) === state) followed.delete(jobId);
+        },
       };
     },
     close() {

@@ -1,5 +1,5 @@
 import type { Boards } from '@crewboard/board';
-import { TERMINAL_EVENT_TYPES } from '@crewboard/contracts';
+import { type BoardEvent, type EventFilter, isTerminalEvent, isWanted } from '@crewboard/contracts';
 import type { EventHub } from './event-hub.ts';
 import type { FollowItem } from './service.ts';
 
@@ -16,8 +16,8 @@ function createLatch() {
       noticed = true;
       resolve?.();
     },
-    /** Waits for a notice, at most `ms`, or until `signal` aborts. */
-    async wait(ms: number, signal: AbortSignal): Promise<void> {
+    /** Waits for a notice, at most `ms`, or until `signal` aborts; true when one came. */
+    async wait(ms: number, signal: AbortSignal): Promise<boolean> {
       if (!noticed && !signal.aborted) {
         await new Promise<void>((done) => {
           const finish = () => {
@@ -31,8 +31,10 @@ function createLatch() {
           signal.addEventListener('abort', finish);
         });
       }
+      const wasNoticed = noticed;
       noticed = false;
       resolve = undefined;
+      return wasNoticed;
     },
   };
 }
@@ -46,38 +48,56 @@ async function startOf(boards: Boards, jobId: string, after: string | undefined)
 }
 
 /**
- * A job's events after `after`, then live: read by the follower itself in pages, so that a slow reader holds nothing
- * but its place. Ends after the terminal event, unless the job was reopened, or when `signal` aborts.
+ * What a follower is told of a page: the events that it wants and, when the last ones are none of them, the place up to
+ * which it has seen the log. From there it can go on after a break, however long nothing came for it.
+ */
+function* toldOf(events: readonly BoardEvent[], filter: EventFilter): Generator<FollowItem> {
+  let leftOut: string | undefined;
+  for (const event of events) {
+    if (isWanted(event, filter)) yield { kind: 'event', event };
+    leftOut = isWanted(event, filter) ? undefined : event.id;
+  }
+  if (leftOut !== undefined) yield { kind: 'place', id: leftOut };
+}
+
+/**
+ * A job's events after `after` that `filter` lets through, then live: read by the follower itself in pages, so that a
+ * slow reader holds nothing but its place. Ends after the terminal event, unless the job was reopened, or when `signal`
+ * aborts.
  */
 export async function* followEvents(
   boards: Boards,
   hub: EventHub,
   jobId: string,
-  after: string | undefined,
+  { after, filter = {} }: { after?: string | undefined; filter?: EventFilter | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<FollowItem> {
   const start = await startOf(boards, jobId, after);
   let cursor = start.cursor;
   const latch = createLatch();
-  const leave = hub.follow(jobId, start.asOf, () => latch.notice());
+  const following = hub.follow(jobId, start.asOf, () => latch.notice());
+  // At the beginning, and whenever no news came for long, Redis itself is asked.
+  let isSure = false;
   try {
     if (start.resync !== undefined) yield { kind: 'resync', asOf: start.resync };
     while (!signal.aborted) {
-      const events = await boards.events(jobId, cursor, PAGE);
-      for (const event of events) {
-        cursor = event.id;
-        yield { kind: 'event', event };
+      const read = isSure ? following.after(cursor) : undefined;
+      const events = read ?? (await boards.events(jobId, cursor, PAGE));
+      for (const item of toldOf(events, filter)) {
+        yield item;
         if (signal.aborted) return;
       }
       const last = events.at(-1);
-      if (last !== undefined && TERMINAL_EVENT_TYPES.includes(last.type)) return;
-      if (events.length === 0) {
+      cursor = last?.id ?? cursor;
+      if (last !== undefined && isTerminalEvent(last)) return;
+      if (events.length > 0) continue;
+      if (!isSure) {
         const state = await boards.job(jobId);
         if (state.endedAt > 0 && state.asOf === cursor) return;
-        await latch.wait(LOOK_ANYWAY_MS, signal);
       }
+      isSure = await latch.wait(LOOK_ANYWAY_MS, signal);
     }
   } finally {
-    leave();
+    following.leave();
   }
 }

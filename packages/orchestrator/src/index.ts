@@ -4,15 +4,12 @@ export { type ArchiveStore, createFileArchiveStore } from './archive/archive-sto
 export { createDeleteJob, type DeleteJob } from './archive/delete-job.ts';
 export { orFromArchives } from './archive/fall-through.ts';
 export { createRetention } from './archive/retention.ts';
-export {
-  ARTIFACT_ORPHAN_MS,
-  createArtifactSweeper,
-} from './artifacts/sweep-artifacts.ts';
+export { createArtifactSweeper } from './artifacts/sweep-artifacts.ts';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { checkFolders } from './check-folders.ts';
 export { type Core, composeCore } from './core.ts';
-export { createLogger, type LoggerOptions } from './create-logger.ts';
+export { createLogger, type LoggerOptions, logDefects } from './create-logger.ts';
 export { createService, type ServiceDependencies } from './create-service.ts';
 export { watchDataFolder } from './data-folder.ts';
 export type { DeliverDependencies } from './deliver.ts';

@@ -15,8 +15,10 @@ import type {
   ClaimBody,
   CreatedKey,
   CreateKeyBody,
+  DryRunAnswer,
   EditBody,
   EditJobBody,
+  EventFilter,
   EventList,
   FailBody,
   HeartbeatAnswer,
@@ -37,6 +39,8 @@ import type {
   ReleaseBody,
   ReopenAnswer,
   ReopenBody,
+  RerunAnswer,
+  RerunBody,
   ResultLine,
   SubmitAnswer,
   SubmitBody,
@@ -54,8 +58,20 @@ export interface Scope {
   caller: string;
 }
 
-/** An event to send on, or the news that the asked-for ID is not in the log any more (or never was). */
-export type FollowItem = { kind: 'event'; event: BoardEvent } | { kind: 'resync'; asOf: string };
+/**
+ * An event to send on, the place up to which nothing more was for the follower, or the news that the asked-for ID is not
+ * in the log any more (or never was).
+ */
+export type FollowItem =
+  | { kind: 'event'; event: BoardEvent }
+  | { kind: 'place'; id: string }
+  | { kind: 'resync'; asOf: string };
+
+/** Where in a log to begin, exclusive (absent: at its start), and what of it is wanted. */
+export interface LogPlace {
+  after?: string | undefined;
+  filter?: EventFilter | undefined;
+}
 
 /** Taking a task from outside. */
 export interface ClaimCalls {
@@ -145,6 +161,16 @@ export interface PersonCalls {
   explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
 }
 
+/** Running ended tasks again, many at once. */
+export interface RerunCalls {
+  /**
+   * Opens the ended tasks that match again, and the job with them; finished ones that do not match stay as they are.
+   * What is accepted is carried out whatever crashes, each task once. Task 0 never matches. Errors: `stale_version`
+   * (another number than expected), `limit_exceeded` (instructions), `terminal`, `idempotency_mismatch`.
+   */
+  rerunTasks(scope: Scope, jobId: string, body: RerunBody, idempotencyKey?: string): Promise<RerunAnswer>;
+}
+
 /** How people steer a running job. An Idempotency-Key makes a repeat harmless. */
 export interface SteerCalls {
   /**
@@ -212,28 +238,29 @@ export interface Service
     PersonCalls,
     JobCalls,
     SteerCalls,
+    RerunCalls,
     ArtifactCalls,
     DeletionCalls,
     KeyCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
+  /** What a submit of this body would do; nothing is stored. Errors: those of the submit. */
+  previewJob(scope: Scope, body: JobBody): Promise<DryRunAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;
   cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job>;
   listTasks(scope: Scope, jobId: string, query: TaskListQuery): Promise<TaskList>;
   getTask(scope: Scope, jobId: string, taskId: string): Promise<Task>;
   addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string): Promise<AddTasksAnswer>;
-  /** A page of the log after `after` (exclusive; absent: from the start), at most `limit`. */
-  listEvents(scope: Scope, jobId: string, after?: string, limit?: number): Promise<EventList>;
   /**
-   * Replays after `after` (absent: from the start; `now`: live only), then follows live, and returns after the
-   * terminal event or when `signal` aborts. Ends at once when the job is ended and `after` is its last event.
+   * A page of the log, at most `limit` of what is wanted. With a filter one call looks at a bounded part of the log: a
+   * page may be short of `limit`, or empty, while more follow.
    */
-  followEvents(
-    scope: Scope,
-    jobId: string,
-    after: string | undefined,
-    signal: AbortSignal,
-  ): AsyncIterable<FollowItem>;
+  listEvents(scope: Scope, jobId: string, from?: LogPlace, limit?: number): Promise<EventList>;
+  /**
+   * Replays from a place (`after` may be `now`: live only), then follows live, and returns after the terminal event,
+   * which is always wanted, or when `signal` aborts. Ends at once when the job is ended and `after` is its last event.
+   */
+  followEvents(scope: Scope, jobId: string, from: LogPlace, signal: AbortSignal): AsyncIterable<FollowItem>;
   /** True when the job is ended and `after` is its last event: SSE answers 204. */
   isCaughtUp(scope: Scope, jobId: string, after: string): Promise<boolean>;
   getResult(scope: Scope, jobId: string): Promise<JobResult>;

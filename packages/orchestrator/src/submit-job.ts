@@ -4,132 +4,24 @@ import type { Boards } from '@crewboard/board';
 import {
   type Actor,
   CrewboardError,
-  DEFAULT_LIMITS,
   type JobBody,
-  type JobLimits,
-  type JobSpec,
+  type JobStatus,
   newJobId,
   newSecret,
   type SubmitAnswer,
-  type WorkToolName,
 } from '@crewboard/contracts';
-import type { CheckRules } from './checks/check-rules.ts';
-import { refuseUnfitCommands } from './command-tasks.ts';
+import { type CheckedJob, checkJob, projectOf, type SpecDependencies } from './check-job.ts';
+import { givenCount } from './given-tasks.ts';
 import { linksOf } from './job-view.ts';
-import { refuseLaterJobFields } from './later.ts';
 import { listJob } from './list-job.ts';
-import { modelsOf, modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
-import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
-import { checkWorkspace } from './workspace-root.ts';
 
-const READ_ONLY_TOOLS: WorkToolName[] = ['list_files', 'read_file', 'search_files'];
-/** Tasks that a job's body may bring; more can be added once it runs. */
-const TASKS_MOST = 100_000;
 /** How long a repeat waits for the first request of its Idempotency-Key; past it the first one has crashed. */
 const REPEAT_WAIT_MS = 90_000;
 const REPEAT_POLL_MS = 50;
 
-interface SubmitDependencies {
+interface SubmitDependencies extends SpecDependencies {
   boards: Boards;
-  settings: Settings;
-  checkRules: CheckRules;
-}
-
-function projectOf(scope: Scope, body: JobBody): string {
-  if (scope.project === '*') return body.project ?? 'default';
-  if (body.project !== undefined && body.project !== scope.project) {
-    throw new CrewboardError('forbidden', `this key belongs to project ${scope.project}`);
-  }
-  return scope.project;
-}
-
-function limitsOf(body: JobBody): JobLimits {
-  const limits = { ...DEFAULT_LIMITS };
-  for (const [name, value] of Object.entries(body.limits ?? {})) {
-    if (value !== undefined) Object.assign(limits, { [name]: value });
-  }
-  const tasks = body.tasks?.length ?? 0;
-  const most = Math.min(limits.maxTasks, TASKS_MOST);
-  if (tasks > most) {
-    const bound =
-      most === TASKS_MOST ? `a job may bring ${TASKS_MOST}` : `limits.maxTasks is ${limits.maxTasks}`;
-    throw new CrewboardError(
-      'limit_exceeded',
-      `the job has ${tasks} tasks and ${bound}. Nothing was changed. ${most === TASKS_MOST ? 'Add the others later.' : 'Raise it or send fewer.'}`,
-      { tasks, most },
-    );
-  }
-  return limits;
-}
-
-function titleOf(body: JobBody): string {
-  if (body.title !== undefined) return body.title;
-  const text = body.goal ?? body.tasks?.[0]?.title ?? 'Job';
-  const line = text.trim().split('\n', 1)[0] ?? text;
-  return line.length <= 80
-    ? line
-    : `${line
-        .slice(0, 79)
-        .toWellFormed()
-        .replace(/\ufffd$/, '')}…`;
-}
-
-/** Checks a body as a whole and makes the job's fixed settings of it, before anything is stored. */
-async function specOf(
-  project: string,
-  scope: Scope,
-  body: JobBody,
-  jobId: string,
-  { settings, checkRules }: SubmitDependencies,
-): Promise<JobSpec> {
-  refuseLaterJobFields(body);
-  checkRules.refuseUnfitJob(body);
-  refuseUnfitCommands(
-    { tools: body.tools, tasks: body.tasks ?? [] },
-    { commands: settings.commands, hasWorkspace: body.workspace !== undefined },
-  );
-  const limits = limitsOf(body);
-  const provider = defaultProvider(settings);
-  if (provider === undefined && (body.goal !== undefined || needsModel(body.tasks ?? []))) {
-    throw noModel('this job');
-  }
-  const workspace =
-    body.workspace === undefined
-      ? undefined
-      : { path: await checkWorkspace(body.workspace.path, settings.workspaceRoots, settings.dataDir) };
-  if (workspace === undefined && body.tools !== undefined && body.tools.length > 0) {
-    throw new CrewboardError('invalid_argument', 'tools need a workspace: add workspace.path', {
-      path: 'tools',
-    });
-  }
-  await checkRules.refuseUnfitTasks(body.tasks ?? [], { workspace });
-  const models = {
-    lead: body.models?.lead ?? settings.models.lead,
-    worker: body.models?.worker ?? settings.models.worker,
-  };
-  refuseUnpriced(pricesOf(provider ?? 'anthropic', settings.prices), [
-    ...(body.goal === undefined ? [] : modelsOfJob({ goal: body.goal, models }, limits)),
-    ...modelsOf(body.tasks ?? [], models.worker, limits),
-  ]);
-  return {
-    v: 1,
-    id: jobId,
-    project,
-    title: titleOf(body),
-    ...(body.goal === undefined ? {} : { goal: body.goal }),
-    ...(workspace === undefined ? {} : { workspace }),
-    models,
-    limits,
-    allowParallelInProgress: body.allowParallelInProgress ?? true,
-    tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
-    // A job that is all for people and programs outside calls none.
-    provider: provider ?? 'anthropic',
-    ...(body.outputSchema === undefined ? {} : { outputSchema: body.outputSchema }),
-    ...(body.plan?.approve ? { plan: { approve: true } } : {}),
-    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
-    createdBy: scope.caller,
-  };
 }
 
 /**
@@ -142,7 +34,12 @@ async function specOf(
 export function createSubmitJob(dependencies: SubmitDependencies) {
   const { boards, settings } = dependencies;
 
-  async function fill(spec: JobSpec, body: JobBody, by: Actor, token: string): Promise<SubmitAnswer> {
+  async function fill(
+    { spec, tasks }: CheckedJob,
+    body: JobBody,
+    by: Actor,
+    token: string,
+  ): Promise<SubmitAnswer> {
     await boards.index.addLive(spec.id);
     const lead = body.goal === undefined ? {} : { lead: { title: spec.title, instructions: body.goal, by } };
     const { createdAt } = await boards.create(spec, {
@@ -152,9 +49,7 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
       approvePlan: spec.plan?.approve === true,
       ...lead,
     });
-    if (body.tasks !== undefined) {
-      await boards.stage(spec.id, { tasks: body.tasks, by, fill: token });
-    }
+    if (tasks.length > 0) await boards.stage(spec.id, { tasks, by, fill: token });
     await boards.flip(spec.id, by, token);
     // Again, in case a sweep took the job for gone before its board was there.
     await boards.index.addLive(spec.id);
@@ -176,19 +71,20 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
   }
 
   /** The chain under an Idempotency-Key: one request at a time works on its job, the others wait for its flip. */
-  async function once(spec: JobSpec, body: JobBody, by: Actor): Promise<SubmitAnswer> {
+  async function once(job: CheckedJob, body: JobBody, by: Actor): Promise<SubmitAnswer> {
+    const { id } = job.spec;
     const until = performance.now() + REPEAT_WAIT_MS;
     const token = newSecret();
     while (performance.now() < until) {
-      const state = await stateOf(spec.id, body);
+      const state = await stateOf(id, body);
       if (typeof state === 'object') return state;
-      if (await boards.index.lockSubmit(spec.id, token)) {
+      if (await boards.index.lockSubmit(id, token)) {
         try {
           // Left by a request that crashed or is stuck: begun anew under this request's token, which shuts it out.
-          if (!(await boards.drop(spec.id, 0))) continue;
-          return await fill(spec, body, by, token);
+          if (!(await boards.drop(id, 0))) continue;
+          return await fill(job, body, by, token);
         } finally {
-          await boards.index.unlockSubmit(spec.id, token);
+          await boards.index.unlockSubmit(id, token);
         }
       }
       await delay(REPEAT_POLL_MS);
@@ -211,21 +107,25 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
       const state = await stateOf(earlier.jobId, body);
       if (typeof state === 'object') return state;
     }
-    const spec = await specOf(project, scope, body, newJobId(), dependencies);
-    boards.checkStaged(body.tasks ?? []);
-    if (idempotencyKey === undefined) return fill(spec, body, by, newSecret());
-    const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, spec.id);
+    const job = await checkJob(scope, body, newJobId(), dependencies);
+    if (idempotencyKey === undefined) return fill(job, body, by, newSecret());
+    const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, job.spec.id);
     refuseOtherBody(bound, hash);
-    return once({ ...spec, id: bound.jobId }, body, by);
+    return once({ ...job, spec: { ...job.spec, id: bound.jobId } }, body, by);
   };
 }
 
 /** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, { goal, tasks, hold, plan }: JobBody): SubmitAnswer {
-  if (hold) return { id: jobId, status: 'accepting', links: linksOf(jobId) };
-  const plans = goal !== undefined && (tasks === undefined || plan?.approve === true);
-  const status = plans ? 'planning' : plan?.approve ? 'awaiting_approval' : 'running';
-  return { id: jobId, status, links: linksOf(jobId) };
+function answerFor(jobId: string, body: JobBody): SubmitAnswer {
+  return { id: jobId, status: statusAfter(body), links: linksOf(jobId) };
+}
+
+/** The status of a job right after its submit. */
+export function statusAfter(body: JobBody): JobStatus {
+  if (body.hold) return 'accepting';
+  const plans = body.goal !== undefined && (givenCount(body) === 0 || body.plan?.approve === true);
+  if (plans) return 'planning';
+  return body.plan?.approve ? 'awaiting_approval' : 'running';
 }
 
 function deletedSince(jobId: string): CrewboardError {

@@ -1,7 +1,6 @@
 import type { Boards, JobState } from '@crewboard/board';
 import { isoTime, shownLine, type Task } from '@crewboard/contracts';
 import { planWait } from './plan-wait.ts';
-import { isDownReason } from './provider/down-reason.ts';
 import { checksStandstill, taskStandstill } from './standstill.ts';
 import type { ServedBy } from './worker-registry.ts';
 
@@ -70,7 +69,7 @@ export function taskState(boards: Boards, servedBy: ServedBy) {
   async function scheduled(jobId: string, task: Task, at: string): Promise<string> {
     const [last] = task.attempt === 0 ? [] : await boards.attempts(jobId, task.id, task.attempt, 1);
     if (last?.outcome === undefined) return `is scheduled for ${at}`;
-    if (last.outcome === 'parked' && last.reason !== undefined && isDownReason(last.reason))
+    if (last.cause === 'model_down')
       return `waits for its model${because(last.reason)}; that is probed at short intervals, and the task goes on as soon as it answers, else at ${at}`;
     const how = last.class === undefined ? last.outcome : `${last.outcome} (${last.class})`;
     return `is scheduled for ${at}: attempt ${last.attempt} ${how}${because(last.reason)}`;

@@ -5,7 +5,7 @@ import { createSearchFilesTool } from './search-files.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The work tools that only read, in the order in which agents get them: a fixed one keeps prompts cacheable. */
-export const READ_ONLY_FILE_TOOLS = [
+const READ_ONLY_FILE_TOOLS = [
   'read_file',
   'list_files',
   'search_files',

@@ -2,7 +2,8 @@ import type { Stats } from 'node:fs';
 import { lstat, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, relative, resolve } from 'node:path';
 import { isInside, pathParts } from './paths.ts';
-import { isDenied, systemErrorCode, type Workspace } from './workspace.ts';
+import { systemErrorCode } from './system-error.ts';
+import { isDenied, type Workspace } from './workspace.ts';
 
 /** As many links as Linux follows in one path. */
 const MAX_LINKS = 40;

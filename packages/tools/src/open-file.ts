@@ -5,8 +5,9 @@ import { CrewboardError } from '@crewboard/contracts';
 import { type Location, locate } from './locate.ts';
 import { isInside } from './paths.ts';
 import { notAFile, refusal } from './refusals.ts';
+import { systemErrorCode } from './system-error.ts';
 import { shownName } from './text.ts';
-import { isDenied, systemErrorCode, type Workspace } from './workspace.ts';
+import { isDenied, type Workspace } from './workspace.ts';
 
 /** Files above this are refused: a page of one would cost reading and decoding all of it. */
 export const MAX_FILE_BYTES = 32 * 1024 * 1024;

@@ -5,8 +5,9 @@ import { CrewboardError } from '@crewboard/contracts';
 import { locate } from './locate.ts';
 import { type Found, openLocated } from './open-file.ts';
 import { notAFile, refusal } from './refusals.ts';
+import { systemErrorCode } from './system-error.ts';
 import { shownName } from './text.ts';
-import { isDenied, systemErrorCode, type Workspace } from './workspace.ts';
+import { isDenied, type Workspace } from './workspace.ts';
 
 /** Where a file stands, or may be put. Its folder is held open, so that no link put there can lead elsewhere. */
 export interface Place {

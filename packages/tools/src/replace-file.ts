@@ -4,8 +4,8 @@ import { access, type FileHandle, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path';
 import { CrewboardError } from '@crewboard/contracts';
 import { type Place, statsOf } from './place.ts';
+import { systemErrorCode } from './system-error.ts';
 import { shownName } from './text.ts';
-import { systemErrorCode } from './workspace.ts';
 
 const TEMP_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const NEW_FILE_MODE = 0o666;

@@ -7,7 +7,8 @@ import { type Location, locate } from './locate.ts';
 import { type Found, openLocated } from './open-file.ts';
 import { isInside } from './paths.ts';
 import { refusal } from './refusals.ts';
-import { isDenied, systemErrorCode, type Workspace } from './workspace.ts';
+import { systemErrorCode } from './system-error.ts';
+import { isDenied, type Workspace } from './workspace.ts';
 
 /** A walk stops after this many entries of folders, whether they match or not. */
 export const MAX_WALK_ENTRIES = 200_000;

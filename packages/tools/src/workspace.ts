@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { CrewboardError } from '@crewboard/contracts';
 import { foldPath, isDeniedName, isInside, pathParts } from './paths.ts';
+import { systemErrorCode } from './system-error.ts';
 
 /** A folder that agents may look into, and the folders within it that they never see. */
 export interface Workspace {
@@ -11,15 +12,6 @@ export interface Workspace {
   readonly openedAs: string;
   /** Absolute and physical, such as Crewboard's data folder. */
   readonly deniedPaths: readonly string[];
-}
-
-function isErrorWithCode(error: unknown): error is Error & { code: string } {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string';
-}
-
-/** The code of a system error such as "ENOENT"; undefined for anything else. */
-export function systemErrorCode(error: unknown): string | undefined {
-  return isErrorWithCode(error) ? error.code : undefined;
 }
 
 /** Resolves the links of a path of which the last parts need not exist yet. */

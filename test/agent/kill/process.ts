@@ -3,14 +3,13 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startArguments } from '../../support/programs.ts';
 import { startScriptedApi } from '../../support/scripted-messages-api.ts';
 import { byConversation, REPLIES } from './story.ts';
 
-const PROGRAM = join(import.meta.dirname, 'program.ts');
-
 /** Runs the story's process to its end, or to its death. */
 function runProgram(args: readonly string[]): Promise<{ signal: string | undefined; output: string }> {
-  const node = ['--conditions=source', '--import', 'tsx', PROGRAM, ...args];
+  const node = [...startArguments('story'), ...args];
   return new Promise((resolve, reject) => {
     execFile(process.execPath, node, { timeout: 60_000 }, (error, output, errors) => {
       const signal = error?.signal ?? undefined;

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { endedJob } from '../../support/ended-job.ts';
+import { startArguments } from '../../support/programs.ts';
 import { NEVER, openRetentionRig, type RetentionRig } from '../../support/retention.ts';
 
-const PROGRAM = fileURLToPath(new URL('../../support/retention-program.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Runs a process that takes the job out of Redis and is killed at `place`. */
 async function killedAt(place: 'write' | 'removal', rig: RetentionRig, jobId: string): Promise<void> {
   const { url, prefix } = rig.board.store;
-  const args = ['--conditions=source', '--import', 'tsx', PROGRAM, url, prefix, rig.folder, jobId, place];
+  const args = [...startArguments('retention'), url, prefix, rig.folder, jobId, place];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'inherit'] });
   const [, signal] = await once(child, 'exit');
   expect(signal).toBe('SIGKILL');

@@ -38,7 +38,11 @@ const HOSTILE = [
 
 describe('a value at a placeholder', () => {
   it.each(HOSTILE)('reaches the command as it is, wherever it may stand: %j', async (path) => {
-    for (const command of ["printf '<%s>' {path}", 'printf "<%s>" "{path}"', "printf '<%s>' '{path}'"]) {
+    for (const command of [
+      "printf -- '<%s>' {path}",
+      'printf -- "<%s>" "{path}"',
+      "printf -- '<%s>' '{path}'",
+    ]) {
       expect(await shell(fillPlaceholders(command, { path }, 'run'))).toBe(`<${path}>`);
     }
     const within = fillPlaceholders('printf "<%s>" pre"-{path}-"\'={path}=\'{path}', { path }, 'run');

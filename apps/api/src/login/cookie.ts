@@ -1,12 +1,18 @@
-import { fastifyCookie } from '@fastify/cookie';
-import type { FastifyRequest } from 'fastify';
+import fastifyCookie from '@fastify/cookie';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { SESSION_MS } from './sessions.ts';
 
 const NAME = 'crewboard_session';
 
+/** Takes in what reads and writes cookies; they can be read once the plugins of `app` are loaded. */
+export function prepareCookies(app: FastifyInstance): void {
+  // Read where they are needed, also for requests that run no hooks.
+  void app.register(fastifyCookie, { hook: false });
+}
+
 /** The session's token that a request carries, if any. */
-export function sessionToken({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
-  return headers.cookie === undefined ? undefined : fastifyCookie.parse(headers.cookie)[NAME];
+export function sessionToken({ headers, server }: FastifyRequest): string | undefined {
+  return headers.cookie === undefined ? undefined : server.parseCookie(headers.cookie)[NAME];
 }
 
 /** True when the browser speaks https with us, or with the proxy before us. */
@@ -19,9 +25,13 @@ function isSecure({ headers, protocol }: FastifyRequest): boolean {
   );
 }
 
-/** The `Set-Cookie` that keeps a session's token in the browser; without a token the one that takes it away. */
-export function sessionCookie(request: FastifyRequest, token: string | undefined): string {
-  return fastifyCookie.serialize(NAME, token ?? '', {
+/** Keeps a session's token in the browser; without a token, takes it away. */
+export function setSessionCookie(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  token: string | undefined,
+): FastifyReply {
+  return reply.setCookie(NAME, token ?? '', {
     path: '/',
     httpOnly: true,
     sameSite: 'strict',

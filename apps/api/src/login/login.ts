@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyRing } from '../auth.ts';
 import type { Limits } from '../limits.ts';
-import { sessionCookie, sessionToken } from './cookie.ts';
+import { sessionToken, setSessionCookie } from './cookie.ts';
 import { AFTER_LOGIN, nextPath } from './next-path.ts';
 import { sendAccount, sendLogin } from './page.ts';
 import type { Sessions } from './sessions.ts';
@@ -48,22 +48,25 @@ async function logIn(request: FastifyRequest, reply: FastifyReply, options: Logi
     return sendLogin(reply, 401, { next, problem: 'This server does not know that key.' });
   }
   const token = await sessions.open(known);
-  return goTo(reply.header('Set-Cookie', sessionCookie(request, token)), next);
+  return goTo(setSessionCookie(request, reply, token), next);
 }
 
 async function logOut(request: FastifyRequest, reply: FastifyReply, { sessions }: LoginOptions) {
   const token = sessionToken(request);
   if (token !== undefined) await sessions.end(token);
-  return goTo(reply.header('Set-Cookie', sessionCookie(request, undefined)), AFTER_LOGIN);
+  return goTo(setSessionCookie(request, reply, undefined), AFTER_LOGIN);
 }
 
 /** Where a form is answered with a page, so are refusals that its reader can do something about. */
 function showRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (!(error instanceof CrewboardError) || !['rate_limited', 'unavailable'].includes(error.code))
-    throw error;
-  const form = Form.safeParse(request.body).data;
-  const status = error.code === 'rate_limited' ? 429 : 503;
-  return sendLogin(reply, status, { next: nextPath(form?.next), problem: error.detail });
+  const next = nextPath(Form.safeParse(request.body).data?.next);
+  if (error instanceof CrewboardError && error.code === 'rate_limited')
+    return sendLogin(reply, 429, { next, problem: error.detail });
+  if (error instanceof CrewboardError && error.code === 'unavailable')
+    return sendLogin(reply, 503, { next, problem: error.detail });
+  if (error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return sendLogin(reply, 413, { next, problem: 'That is too long for a key.' });
+  throw error;
 }
 
 /**

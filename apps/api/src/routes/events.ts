@@ -1,4 +1,4 @@
-import { CrewboardError, EventId, EventList } from '@crewboard/contracts';
+import { CrewboardError, EventFilterQuery, EventId, EventList, isEnded } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { z } from 'zod';
 import { type Answer, BARE, guardedRoute, json, type Route } from '../route.ts';
@@ -6,7 +6,7 @@ import { SSE_HEADERS, sseText } from '../sse.ts';
 import { JobPath } from './shapes.ts';
 
 const Place = z.union([z.literal('now'), EventId], 'must be an event ID such as "1764500000000-0", or "now"');
-const EventsQuery = z.strictObject({
+const EventsQuery = EventFilterQuery.extend({
   after: Place.optional(),
   limit: z.coerce.number().int().min(1).max(100).optional(),
 });
@@ -31,6 +31,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
       answer: EventList,
       streams: 'text/event-stream',
       handler: async ({ params, query, headers }, caller): Promise<Answer<EventList>> => {
+        const filter = { types: query.types, taskId: query.taskId };
         if (wantsList(headers.accept)) {
           if (query.after === 'now') {
             throw new CrewboardError(
@@ -38,7 +39,9 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
               '"after=now" is for the live stream: a list needs an event ID.',
             );
           }
-          return json(await service.listEvents(caller, params.id, query.after, query.limit));
+          return json(
+            await service.listEvents(caller, params.id, { after: query.after, filter }, query.limit),
+          );
         }
         if (query.limit !== undefined) {
           throw new CrewboardError(
@@ -49,15 +52,18 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
         // A browser that reconnects repeats the first URL and adds the header, so the header is the newer word.
         const after = headers['last-event-id'] ?? query.after;
         // Asked before the stream opens, so that a missing job is a 404.
-        await service.getJob(caller, params.id);
-        if (after !== undefined && after !== 'now' && (await service.isCaughtUp(caller, params.id, after))) {
-          return { kind: 'empty' };
-        }
+        const job = await service.getJob(caller, params.id);
+        const isOver =
+          after === 'now'
+            ? isEnded(job.status)
+            : after !== undefined && (await service.isCaughtUp(caller, params.id, after));
+        if (isOver) return { kind: 'empty' };
         return {
           kind: 'stream',
           contentType: 'text/event-stream; charset=utf-8',
           headers: SSE_HEADERS,
-          open: (signal) => sseText(service.followEvents(caller, params.id, after, signal), commentMs),
+          open: (signal) =>
+            sseText(service.followEvents(caller, params.id, { after, filter }, signal), commentMs),
         };
       },
     }),

@@ -1,4 +1,12 @@
-import { CancelBody, Job, JobBody, JobList, JobListQuery, SubmitAnswer } from '@crewboard/contracts';
+import {
+  CancelBody,
+  DryRunAnswer,
+  Job,
+  JobBody,
+  JobList,
+  JobListQuery,
+  SubmitAnswer,
+} from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { z } from 'zod';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
@@ -11,15 +19,17 @@ export function jobRoutes(service: Service): Route[] {
       ...BARE,
       method: 'POST',
       path: '/v1/jobs',
-      summary: 'Submit a job',
+      summary: 'Submit a job, or with dryRun learn what that would do',
       access: 'submit',
       headers: IdempotencyHeaders,
       body: JobBody,
       example: { goal: 'Write a summary of every file in docs/', workspace: { path: '/srv/project' } },
-      answer: SubmitAnswer,
+      answer: z.union([SubmitAnswer, DryRunAnswer]),
       status: 202,
       handler: async ({ body, headers }, caller) =>
-        json(await service.submitJob(caller, body, headers['idempotency-key'])),
+        body.dryRun
+          ? json(await service.previewJob(caller, body), 200)
+          : json(await service.submitJob(caller, body, headers['idempotency-key'])),
     }),
     guardedRoute({
       ...BARE,

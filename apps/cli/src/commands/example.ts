@@ -19,8 +19,8 @@ export interface Example {
   run(instance: Instance, terminal: Terminal, signal: AbortSignal): Promise<void>;
 }
 
-/** In an installed package, and in the repository. */
-const PLACES = ['../../examples/docs-review.json', '../../../../examples/docs-review.json'];
+/** Built (the build puts the examples beside this), and from source. */
+const PLACES = ['../examples/docs-review.json', '../../../../examples/docs-review.json'];
 
 async function exampleFile(): Promise<string> {
   for (const place of PLACES) {
@@ -42,7 +42,7 @@ function whereToLook(instance: Instance, jobId: string): string[] {
   return [
     '',
     'Look around:',
-    `  the queues      ${instance.url}/admin/queues (any user name; the password is in ${keyFile})`,
+    `  the queues      ${instance.url}/admin/queues (log in with the key in ${keyFile})`,
     '                  They hold what is waiting or running: entries that are done are removed.',
     `  each result     npx crewboard results ${jobId}`,
     `  over HTTP       curl -H "Authorization: Bearer $(cat ${keyFile})" ${instance.url}/v1/jobs/${jobId}`,

@@ -29,7 +29,7 @@ function readyLines(instance: Instance): string[] {
     '',
     'Crewboard is up.',
     `  API     ${url}/v1${others}`,
-    `  Queues  ${url}/admin/queues (log in with any user name; the password is the API key)`,
+    `  Queues  ${url}/admin/queues (log in with the API key)`,
     `  Key     in ${shortPath(folder.keyFile)}`,
     `  Redis   ${redis.text.replace(folder.redis, shortPath(folder.redis))}`,
     `  Model   ${simulated ? 'SIMULATED' : 'Anthropic Messages API'}`,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { CrewboardError, newSecret } from '@crewboard/contracts';
+import { makeFolder } from '@crewboard/tools';
 import { readConfig } from '../config.ts';
 import { CLI_FILE, startChild } from './child.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
-import { makeFolder } from './make-folder.ts';
 import { startRedisServer } from './redis-server.ts';
 import { localUrl } from './redis-state.ts';
 import type { Running } from './running.ts';

@@ -42,6 +42,10 @@ end
 
 -- Can the outbox entry of this kind go on from what is noted of the slice?
 local function goes_on(kind, id, noted)
+  if kind == 'rerun' then
+    local isJson, note = pcall(cjson.decode, noted)
+    return isJson and type(note) == 'table' and redis.call('HEXISTS', rerunsKey, id .. ':' .. tostring(note.next)) == 1
+  end
   if not id or not readable(id) then return false end
   if kind == 'settle' then return tonumber(noted) ~= nil end
   if kind == 'lost' then return true end
@@ -56,6 +60,7 @@ if slices < LOOK then
   for i = 1, #noted, 2 do
     local field = noted[i]
     local kind, id = field:match('^(%l+):(t_%w+)$')
+    if not kind then kind, id = field:match('^(rerun):(%d+)$') end
     if not kind then kind, id = 'settle', field:match('^t_%w+$') end
     if not goes_on(kind, id, noted[i + 1]) then
       -- Counted as under way, it would keep the job from its end for ever.

@@ -1,5 +1,6 @@
 -- Attempt records by their fields "<task ID>:<attempt>". ARGV: the fields.
--- Returns 'ok', a list in the order asked: token, owner, start, end or 0, outcome, class, reason; empty when absent;
+-- Returns 'ok', a list in the order asked: token, owner, start, end or 0, outcome, class, reason, then perhaps answer and
+-- cause; empty when absent;
 -- and lists of their usages and of their spends (settled, estimated, reserved), likewise.
 local refused = refuse_board(load_board())
 if refused then return refused end

@@ -2,8 +2,9 @@
 -- ARGV: 1 task ID, 2 token, 3 name of the call (lib/holder.lua), 4 outcome "released"|"parked", 5 delayMs,
 --       6 hold '' | 'news', 7 reason,
 --       8 strikes at which the task fails when this is one (failing model calls without growth), 0: an end
---       without failing, -1: neither, the strikes stay, 9 version or ''
--- Returns 'ok' and the version, and 1 when that strike was the last and the task has failed; 'already', the version and 1 when the attempt goes on all the same; 'still' when the lead waits for news though nothing can make any.
+--       without failing, -1: neither, the strikes stay, 9 version or '', 10 cause of a park that was not its doing, or ''
+-- Returns 'ok' and the version, and 1 when that strike was the last and the task has failed; 'already', the version and 1
+-- when the attempt goes on all the same; 'still' when the lead waits for news though nothing can make any.
 local id, token, name, outcome = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local delayMs, hold, reason, strikes = tonumber(ARGV[5]), ARGV[6], ARGV[7], tonumber(ARGV[8])
 local B, T = load(id)
@@ -20,7 +21,7 @@ if strikes > 0 and T[GROWTH] == 0 then
 elseif strikes == 0 or (T[GROWTH] > 0 and T[STICKY] == 0) then
   T[STRIKES], T[STICKY] = 0, 0
 end
-end_attempt(id, T, outcome, '', reason)
+end_attempt(id, T, outcome, '', reason, ARGV[10])
 T[NOT_BEFORE] = delayMs > 0 and now() + delayMs or 0
 T[HOLD] = hold
 if hold == 'news' and unread and may_wake(B, is_still(B)) then

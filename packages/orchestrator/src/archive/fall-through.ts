@@ -214,6 +214,7 @@ function refusedChanges(boards: Boards, { refused }: Turning) {
     add: refused(boards.add, first),
     change: refused(boards.change, first),
     resolve: refused(boards.resolve, first),
+    rerun: refused(boards.rerun, first),
     pauseJob: refused(boards.pauseJob, first),
     resumeJob: refused(boards.resumeJob, first),
     editJob: refused(boards.editJob, ({ id }) => id),

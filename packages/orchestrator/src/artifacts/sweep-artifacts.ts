@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { ArtifactPlaces } from './put-artifact.ts';
 
 /** A content that no artifact has goes when it is as old: far longer than a commit takes after its put. */
-export const ARTIFACT_ORPHAN_MS = 3_600_000;
+const ARTIFACT_ORPHAN_MS = 3_600_000;
 const ROUND_EVERY_MS = 600_000;
 /** Contents that the board is asked about at once. */
 const BATCH = 500;

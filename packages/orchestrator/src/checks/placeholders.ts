@@ -1,63 +1,49 @@
 import { CrewboardError, type JsonValue } from '@crewboard/contracts';
-import { type Interpreted, interpretedIn } from './interpreted.ts';
-import { hasNestedQuotes, type Place, placesOf, simpleCommands } from './shell-words.ts';
+import { evaluatorsOf } from './evaluated.ts';
+import { type PlainCommand, readPlainLine, type Word } from './plain-line.ts';
 
-/** `{name}` is a field of the task's input, `{{name}}` the braces themselves; `${` is the shell's own. */
-const PLACEHOLDER = /\$\{|\{\{([A-Za-z_][\w-]*)\}\}|\{([A-Za-z_][\w-]*)\}/g;
-
-/** Ways of a shell in which a quoted text is not what it is elsewhere. */
-const UNSAFE: readonly [RegExp, string][] = [
-  [/`/, 'backquotes: write $(...) instead'],
-  [/<</, 'a here-document: give the value as an argument'],
-  [/\$'/, "$'...': write '...' instead"],
-  [/\(\(|\$\[/, 'arithmetic: give the value as an argument'],
-];
+/** `{name}` is a field of the task's input, `{{name}}` the braces themselves; `${` and `\{` are the shell's own. */
+const PLACEHOLDER = /[$\\]\{|\{\{([A-Za-z_][\w-]*)\}\}|\{([A-Za-z_][\w-]*)\}/g;
 
 function refuse(path: string, detail: string): never {
   throw new CrewboardError('invalid_argument', `${path}: ${detail}`, { path });
 }
 
-/** A text as one word of a shell, or as a part of the quoted word that it stands in. */
-function quotedAt(text: string, place: Place): string {
-  const quoted = `'${text.replaceAll("'", "'\\''")}'`;
-  return `${place}${quoted}${place}`;
+const IN_A_SCRIPT =
+  'put the command in a script file, and give the value as its argument, as in ./check.sh {field}';
+
+/** A word that is nothing but a value, or a value with other plain text, such as a path or `--name={field}`. */
+const PLAIN_ARGUMENT = /^(?!-+\{|-[^-]|[A-Za-z_]\w*\+?=)(?:[\w./:@%+,=~-]|\{[A-Za-z_][\w-]*\})+$/;
+
+/** A command that was read for its placeholders. */
+interface ReadCommand {
+  /** Undefined when it is no plain line. */
+  commands: PlainCommand[] | undefined;
+  evaluators: (string | undefined)[];
 }
 
-/** A command, read once for all of its placeholders. */
-interface Read {
-  command: string;
-  places: readonly Place[];
-  interpreted: readonly Interpreted[];
-  /** Why no placeholder may stand in it; undefined when some may. */
-  danger: string | undefined;
+function read(command: string): ReadCommand {
+  const commands = readPlainLine(command);
+  return { commands, evaluators: commands === undefined ? [] : evaluatorsOf(commands) };
 }
 
-function read(command: string): Read {
-  const places = placesOf(command);
-  const unsafe = UNSAFE.find(([way]) => way.test(command));
-  const isNested = hasNestedQuotes(command, places);
-  const nested = 'in a command with quotes in the $( or ${ of a "...": write that without the outer quotes';
-  const danger = unsafe === undefined ? undefined : `in a command with ${unsafe[1]}`;
-  const interpreted = interpretedIn(simpleCommands(command, places));
-  return { command, places, interpreted, danger: danger ?? (isNested ? nested : undefined) };
-}
-
-/** Why a value at this place could become more than a word; undefined when it can't. */
-function dangerAt(
-  { command, places, interpreted, danger }: Read,
-  at: number,
-  value: string,
-): string | undefined {
-  const place = places[at] ?? '';
-  if (place === '#') return 'in a comment';
-  if (place === '"' && /\$[({]/.test(command))
-    return 'in double quotes beside $( or ${: write it without quotes';
-  if (danger !== undefined) return danger;
-  const isOption = /^[-+]/.test(value);
-  const part = interpreted.find(
-    ({ from, to, asOption }) => from <= at && at < to && (asOption !== true || isOption),
-  );
-  return part?.danger;
+/** Why a value at this place of a command could be more than a plain argument; undefined when it evidently can't. */
+function dangerAt({ commands, evaluators }: ReadCommand, at: number, value: string): string | undefined {
+  if (commands === undefined)
+    return `in what is more than plain commands ($, \\, (), {}, #, &, [[, if, for, <<, A=b): ${IN_A_SCRIPT}`;
+  const holds = ({ from, to }: Word) => from <= at && at < to;
+  const which = commands.findIndex(({ words, targets }) => words.some(holds) || targets.some(holds));
+  const { words = [], targets = [] } = commands[which] ?? {};
+  const index = words.findIndex(holds);
+  const word = words[index] ?? targets.find(holds);
+  if (word === undefined || index === 0) return `as the name of a command: ${IN_A_SCRIPT}`;
+  if (!PLAIN_ARGUMENT.test(word.text))
+    return `within ${word.text}, which may be code: make it an argument of its own, or ${IN_A_SCRIPT}`;
+  const evaluator = evaluators[which];
+  if (evaluator !== undefined) return `beside ${evaluator}, which may run it as code: ${IN_A_SCRIPT}`;
+  const isOption = word.text.startsWith('{') && value.startsWith('-');
+  if (!isOption || words.slice(0, index).some(({ text }) => text === '--')) return undefined;
+  return `where "${value.slice(0, 40)}" would be an option: write ./ before a path, or -- before it`;
 }
 
 function fieldValue(input: JsonValue | undefined, name: string, path: string): string {
@@ -76,23 +62,33 @@ function fieldValue(input: JsonValue | undefined, name: string, path: string): s
   );
 }
 
+/** The quote in which a character of a plain line stands. */
+function quoteAt(command: string, at: number): string {
+  let quote = '';
+  for (const char of command.slice(0, at))
+    if (char === quote) quote = '';
+    else if (quote === '' && (char === '"' || char === "'")) quote = char;
+  return quote;
+}
+
 /**
  * Puts fields of the task's input where a command names them as `{field}`, each quoted so that a shell takes it as
  * plain text. Throws `invalid_argument` naming `path` and the field: one that is not there or is no plain value, and
- * one at a place where quoting would not hold.
+ * one at a place where it is not evident that nothing runs it as code.
  */
 export function fillPlaceholders(command: string, input: JsonValue | undefined, path: string): string {
-  const text = read(command);
+  let whole: ReadCommand | undefined;
   return command.replace(
     PLACEHOLDER,
     (found, braced: string | undefined, name: string | undefined, at: number) => {
       if (braced !== undefined) return `{${braced}}`;
-      const place = text.places[at] ?? '';
-      if (name === undefined || place === '\\') return found;
+      if (name === undefined) return found;
       const value = fieldValue(input, name, path);
-      const danger = dangerAt(text, at, value);
+      whole ??= read(command);
+      const danger = dangerAt(whole, at, value);
       if (danger !== undefined) refuse(path, `{${name}} can't be quoted safely ${danger}`);
-      return quotedAt(value, place);
+      const quote = quoteAt(command, at);
+      return `${quote}'${value.replaceAll("'", "'\\''")}'${quote}`;
     },
   );
 }

@@ -1,10 +1,9 @@
 import { type ModelCall, ModelCallError, type ModelCallErrorKind, untilAborted } from '@crewboard/agent';
 import type { Boards } from '@crewboard/board';
-import { CrewboardError } from '@crewboard/contracts';
+import { CrewboardError, type ParkCause } from '@crewboard/contracts';
 import { pause } from '../lease.ts';
 import type { Provider } from '../settings.ts';
 import type { Entrance } from './admission.ts';
-import { downReason } from './down-reason.ts';
 import type { LocalSlots } from './local-slots.ts';
 import type { ModelName } from './rate-scripts.ts';
 import { nameOfModel } from './rate-scripts.ts';
@@ -18,6 +17,7 @@ const BY = { kind: 'harness', id: 'provider' } as const;
 
 /** Why an attempt may not be blamed for its failing calls; without `delayMs` it parks as long as it would for a strike. */
 export interface Excuse {
+  cause?: ParkCause;
   reason: string;
   delayMs?: number;
 }
@@ -25,6 +25,8 @@ export interface Excuse {
 /** The model calls of one attempt, and what the provider's state means for its end. */
 export interface AttemptCalls {
   call: ModelCall;
+  /** Why the last call that ended as `held` was not sent. */
+  heldBy(): ParkCause;
   /** After calls have failed to the last try: an excuse, or undefined when the model works for others. */
   excuse(
     failed: { error: ModelCallErrorKind; reason: string },
@@ -67,6 +69,7 @@ export function attemptCalls(
   let model: ModelName = { provider, model: '' };
   /** By Redis' clock: since when no call of this attempt was answered. */
   let failingSince: number | undefined;
+  let held: ParkCause = 'rate_limited';
 
   /** What a failing call means for everybody is told before the call is tried again: others must not start meanwhile. */
   async function tellFailure(callId: string, error: unknown, signal: AbortSignal): Promise<unknown> {
@@ -90,19 +93,21 @@ export function attemptCalls(
     }
   }
 
-  /** The attempt parks until the model answers: it is woken then. */
+  /** The attempt parks until the model answers: it is woken then, as soon as a probe is answered. */
   async function waitForModel(why: string): Promise<Required<Excuse>> {
-    const reason = downReason(model.model, why);
+    const reason = `provider: ${model.model} answers nobody (${why})`;
     await store.registerParked(model, caller);
     await boards.markModelDown(caller.jobId, model.model, reason);
-    return { reason, delayMs: times.downParkMs };
+    return { cause: 'model_down', reason, delayMs: times.downParkMs };
   }
 
   const call: ModelCall = async (request, options) => {
     const { signal } = options;
     model = { provider, model: request.model };
+    held = 'rate_limited';
     const entered = await entrance.enter(model, signal, (brake) => tellBrake(caller.jobId, model, brake));
     if (entered.kind === 'down') {
+      held = 'model_down';
       const { reason, delayMs } = await untilAborted(waitForModel(entered.why), signal);
       throw new ModelCallError('held', reason, { retryAfterMs: delayMs });
     }
@@ -137,8 +142,9 @@ export function attemptCalls(
 
   return {
     call,
+    heldBy: () => held,
     async excuse({ error, reason }, signal) {
-      if (error === 'rate_limited') return { reason: `rate_limited: ${reason}` };
+      if (error === 'rate_limited') return { cause: 'rate_limited', reason: `rate_limited: ${reason}` };
       const found = await verdict(reason, signal).catch((thrown: unknown): 'stopped' => {
         if (signal.aborted) return 'stopped';
         throw thrown;
@@ -146,7 +152,10 @@ export function attemptCalls(
       if (found === 'stopped')
         return { reason: 'the attempt was stopped while its model was probed', delayMs: 0 };
       if (found === undefined)
-        return { reason: `provider: nobody could tell whether ${nameOfModel(model)} works` };
+        return {
+          cause: 'provider',
+          reason: `provider: nobody could tell whether ${nameOfModel(model)} works`,
+        };
       return found.kind === 'down' ? waitForModel(found.why) : undefined;
     },
     async pauseJob(reason) {

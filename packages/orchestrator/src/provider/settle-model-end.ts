@@ -1,12 +1,11 @@
 import type { AgentOutcome } from '@crewboard/agent';
 import type { Boards, Hold } from '@crewboard/board';
+import type { ParkCause } from '@crewboard/contracts';
 import type { AttemptCalls } from './attempt-calls.ts';
 
 /** Longest park. */
 const PARK_MOST_MS = 600_000;
 const PARKS_LOOKED_AT = 10;
-/** Parks that were not the attempt's doing begin like this, and make the next one no longer. */
-const EXCUSED = /^(provider|rate_limited): /;
 
 interface ParkDependencies {
   boards: Pick<Boards, 'attempts'>;
@@ -18,14 +17,15 @@ export interface Park {
   delayMs: number;
   reason: string;
   strikesToFail: number | 'kept';
+  cause?: ParkCause | undefined;
 }
 
 export type ModelPark = Exclude<Extract<AgentOutcome, { kind: 'parked' }>, { cause: 'tool' | 'asked' }>;
 
-/** How long to park: doubling with each park in a row that was a strike, to ten minutes. */
+/** How long to park: doubling with each park in a row that had no cause outside the attempt, to ten minutes. */
 async function parkMs({ boards, settings }: ParkDependencies, hold: Hold, attempt: number): Promise<number> {
   const earlier = await boards.attempts(hold.jobId, hold.taskId, attempt - 1, PARKS_LOOKED_AT);
-  const blamed = earlier.filter(({ outcome, reason }) => outcome !== 'parked' || !EXCUSED.test(reason ?? ''));
+  const blamed = earlier.filter(({ outcome, cause }) => outcome !== 'parked' || cause === undefined);
   const others = blamed.findLastIndex(({ outcome }) => outcome !== 'parked');
   return Math.min(settings.parkMs * 2 ** (blamed.length - 1 - others), PARK_MOST_MS);
 }
@@ -41,12 +41,14 @@ export async function parkForModel(
   signal: AbortSignal,
 ): Promise<Park> {
   if (outcome.cause === 'held') {
-    return { delayMs: outcome.retryAfterMs, reason: outcome.reason, strikesToFail: 'kept' };
+    const { retryAfterMs, reason } = outcome;
+    return { delayMs: retryAfterMs, reason, strikesToFail: 'kept', cause: calls.heldBy() };
   }
   const excuse = await calls.excuse(outcome, signal);
   const delayMs = Math.max(await parkMs(dependencies, hold, attempt), outcome.retryAfterMs ?? 0);
   if (excuse === undefined) {
     return { delayMs, reason: outcome.reason, strikesToFail: dependencies.settings.infraStrikes };
   }
-  return { delayMs: excuse.delayMs ?? delayMs, reason: excuse.reason, strikesToFail: 'kept' };
+  const { reason, cause } = excuse;
+  return { delayMs: excuse.delayMs ?? delayMs, reason, strikesToFail: 'kept', cause };
 }

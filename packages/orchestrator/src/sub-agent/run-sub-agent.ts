@@ -6,7 +6,12 @@ import { activeMs } from '../active-time.ts';
 import { agentArtifacts, OWN_ARTIFACTS, wholeKeeper } from '../artifacts/agent-artifacts.ts';
 import type { ArtifactPlaces } from '../artifacts/put-artifact.ts';
 import type { RunAgentOnce, RunningAttempt } from '../attempt.ts';
-import { createBoardGetTool, createBoardListTool, dependencyResults } from '../board-tools.ts';
+import {
+  CARRIED_RESULTS,
+  createBoardGetTool,
+  createBoardListTool,
+  dependencyResults,
+} from '../board-tools.ts';
 import { createCallBudget } from '../call-budget.ts';
 import { blameChecks } from '../checks/blame.ts';
 import type { CheckRunner } from '../checks/check-runner.ts';
@@ -26,10 +31,6 @@ import { SUB_AGENT_SYSTEM, taskBlock, taskOpening } from './prompt.ts';
 import { createBoardBlockTool, createBoardProposeTool } from './request-tools.ts';
 import { continuationOf, followShownTask } from './shown-task.ts';
 import { createBoardSubmitTool } from './submit-tool.ts';
-
-/** Results of dependencies that stand in the first message; the rest comes by board_get. */
-const DEPENDENCIES_SHOWN = 50;
-const DEPENDENCY_BYTES = 20_000;
 
 export interface AgentDependencies extends ArtifactPlaces {
   settings: Settings;
@@ -72,13 +73,7 @@ export async function prepareSubAgent(
     createBoardSubmitTool({ ...submission, timeoutMs: limits.timeoutMs }),
     createBoardFailTool(boards, hold, journal, settings.retryDelayMs * 2 ** task.failures),
   ];
-  const dependencies = await dependencyResults(
-    boards,
-    hold.jobId,
-    task,
-    DEPENDENCIES_SHOWN,
-    DEPENDENCY_BYTES,
-  );
+  const dependencies = await dependencyResults(boards, hold.jobId, task, CARRIED_RESULTS);
   const goesOn = await continuationOf(boards, hold.jobId, task, earlier);
   // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);

@@ -1,6 +1,6 @@
 import type { Boards, Hold } from '@crewboard/board';
 import type { Attempt, Task } from '@crewboard/contracts';
-import { dependencyResults } from '../board-tools.ts';
+import { CARRIED_RESULTS, dependencyResults } from '../board-tools.ts';
 import { taskBlock } from './prompt.ts';
 
 /** The task as its model was shown it last: a submit is for that version and no other. */
@@ -43,7 +43,7 @@ async function answerTo(
   if (last.outcome === 'rejected') return { rejected: true, feedback: last.answer ?? '' };
   if (last.outcome === 'blocked') {
     if (last.answer !== undefined) return { answer: last.answer };
-    return { waitedFor: await dependencyResults(boards, jobId, task, 50, 20_000) };
+    return { waitedFor: await dependencyResults(boards, jobId, task, CARRIED_RESULTS) };
   }
   if (last.outcome === 'completed') return { reopened: true, reason: reopenReason ?? '' };
   return undefined;

@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, opendir, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ARTIFACT_BYTES_MOST, CrewboardError, JobId, newSecret } from '@crewboard/contracts';
-import { systemErrorCode } from '../workspace.ts';
+import { systemErrorCode } from '../system-error.ts';
 import {
   isContentName,
   jobFolder,

@@ -1,7 +1,7 @@
 import { mkdir, open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CrewboardError, JobId } from '@crewboard/contracts';
-import { systemErrorCode } from '../workspace.ts';
+import { systemErrorCode } from '../system-error.ts';
 
 /** The name of a content's file: its SHA-256. */
 const CONTENT_NAME = /^[0-9a-f]{64}$/;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { systemErrorCode } from '../workspace.ts';
+import { systemErrorCode } from '../system-error.ts';
 
 const CLOSE_ON_EXEC = 0o2000000;
 

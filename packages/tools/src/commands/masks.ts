@@ -2,8 +2,8 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import type { CrewboardError } from '@crewboard/contracts';
 import { isDeniedName, isInside } from '../paths.ts';
+import { systemErrorCode } from '../system-error.ts';
 import { shownName } from '../text.ts';
-import { systemErrorCode } from '../workspace.ts';
 import { notStarted } from './start-process.ts';
 import { TopFolders } from './top-folders.ts';
 

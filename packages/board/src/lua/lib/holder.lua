@@ -75,10 +75,12 @@ local function is_built_in(owner)
   return owner:sub(1, 5) == 'lead:' or owner:sub(1, 10) == 'sub-agent:'
 end
 
--- Ends the current attempt with its outcome; the caller gives the task its new code afterwards.
-local function end_attempt(id, T, outcome, class, reason)
-  redis.call('HSET', attemptsKey, id .. ':' .. T[ATTEMPT],
-    cmsgpack.pack({ T[TOKEN], T[OWNER], T[ATTEMPT_AT], now(), outcome, class, reason }))
+-- Ends the current attempt with its outcome; the caller gives the task its new code afterwards. `cause`: what parked it
+-- that was not its doing; its record then has an empty answer before it.
+local function end_attempt(id, T, outcome, class, reason, cause)
+  local record = { T[TOKEN], T[OWNER], T[ATTEMPT_AT], now(), outcome, class, reason }
+  if cause and cause ~= '' then record[8], record[9] = '', cause end
+  redis.call('HSET', attemptsKey, id .. ':' .. T[ATTEMPT], cmsgpack.pack(record))
   redis.call('ZREM', leaseKey, id)
   if T[NUMBER] > 0 then redis.call('ZREM', windowKey, id) end
   if is_built_in(T[OWNER]) then end_spend(id, T[ATTEMPT], outcome) end

@@ -10,7 +10,7 @@ local function started_dependents(id)
 end
 
 -- A terminal task becomes pending again: failures and strikes at zero, its dependents wait for it anew. A failed one
--- begins its conversation afresh, another goes on with it. Returns the dependents that have started already.
+-- begins its conversation afresh, another goes on with it.
 local function reopen_task(B, id, T, reason, by)
   T[VERSION] = T[VERSION] + 1
   T[FAILURES], T[STRIKES], T[STICKY], T[NOT_BEFORE], T[TASK_ENDED] = 0, 0, 0, 0, 0
@@ -28,15 +28,13 @@ local function reopen_task(B, id, T, reason, by)
     queue_lead(T)
     save_task(id, T)
     emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
-    return {}
+    return
   end
-  local started = started_dependents(id)
   recode(B, id, T, rest_code(T, redis.call('HGET', unmetKey, id)))
   save_task(id, T)
   emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
   settle(B, id, T[CODE])
   settle_down(B, id, T)
-  return started
 end
 
 -- Opens an ended job again. Its lead, if it ended well and is not itself what is reopened, waits for news: the result of

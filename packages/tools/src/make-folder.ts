@@ -1,10 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-
-/** The error's code when the operating system gave it one, such as `ENOENT`. */
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
-}
+import { systemErrorCode } from './system-error.ts';
 
 /** True for a folder and a link to one. */
 async function isFolder(path: string): Promise<boolean> {
@@ -20,7 +16,7 @@ async function makeOne(path: string): Promise<boolean> {
     await mkdir(path, { mode: 0o700 });
     return true;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST' && (await isFolder(path))) return false;
+    if (systemErrorCode(error) === 'EEXIST' && (await isFolder(path))) return false;
     throw error;
   }
 }
@@ -36,26 +32,8 @@ export async function makeFolder(path: string): Promise<boolean> {
     return await makeOne(path);
   } catch (error) {
     const parent = dirname(path);
-    if (codeOf(error) !== 'ENOENT' || parent === path) throw error;
+    if (systemErrorCode(error) !== 'ENOENT' || parent === path) throw error;
     await makeFolder(parent);
   }
   return makeOne(path);
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  EEXIST: 'there is a file or a broken link of that name',
-  ENOTDIR: 'it lies below a file',
-  ENOENT: 'the system makes no folders there',
-  EACCES: 'permission is denied',
-  EPERM: 'permission is denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  ELOOP: 'its links lead in a circle',
-  ENAMETOOLONG: 'the name is too long',
-};
-
-/** Says in a few words why a folder could not be made or written to. */
-export function whyNoFolder(error: unknown): string {
-  const reason = REASONS[codeOf(error) ?? ''];
-  return reason ?? (error instanceof Error ? error.message : String(error));
 }

@@ -18,7 +18,7 @@ function refusalOf(command: string, value = 'x; touch PWN'): unknown {
   }
 }
 
-/** Commands that would run a value, or may. */
+/** Commands that would run a value, or may: each is a way by which one has come through. */
 const RUN_IT = [
   'sh -c "echo {p}"',
   "bash -lc 'echo {p}'",
@@ -82,27 +82,69 @@ const RUN_IT = [
   'echo {p} | python3 -',
   "echo {p} | xargs -I% sh -c 'echo %'",
   'echo {p} | xargs sh -c',
+  'echo {p} | xargs rm',
+  'echo {p} > x.sh; sh x.sh',
+  'sh < {p}',
+  'sh {p}',
+  '{p} x',
+  ['$', 'SHELL -c {p}'].join(''),
+  ['"$', 'SHELL" -c {p}'].join(''),
+  ['x $', '{p} {p}'].join(''),
+  'npx -c {p}',
+  'npx --call={p}',
+  'make X={p}',
+  'make {p}',
+  'env {p} x',
+  '[[ {p} ]]',
+  '[[ {p} -eq 1 ]]',
+  'test -v {p}',
+  'printf -v {p} x',
+  'read {p}',
+  'unset {p}',
+  '(( {p} ))',
+  'echo `echo {p}`',
+  'cat <<END\n{p}\nEND',
+  'cat <<<{p}',
+  'diff <(echo {p}) x',
+  'find . -exec {p} x +',
+  "find . -name {p} -exec sh -c 'echo {}' ';'",
+  'node -p {p}',
+  'node -e "1" {p}',
+  'perl -pe {p} x',
+  "perl -lane 'print' {p}",
+  'jq {p} x',
+  'ssh host ls {p}',
+  'busybox sh -c {p}',
+  'case {p} in x) y;; esac',
+  'f() { echo {p}; }; f',
+  'x=1 y={p} z',
+  'x & echo {p}',
+  'psql --command {p}',
+  'git -c {p} log',
+  'bash -{p} x',
+  'sed -n s/a/{p}/ x',
 ];
 
 /** Commands in which the value is nothing but an argument. */
 const PASS_IT = [
+  'printf %s {p}',
+  'printf %s "{p}"',
+  "! false && printf %s '{p}' 2>&1 | head -c 1000",
+  'timeout 10 printf %s {p} | cat',
+  'test -n {p}; printf %s {p} || sh x.sh',
+  "printf '%s%s' a{p} '' | tail -c +2",
+];
+
+/** Commands that may well be safe, which is not evident; `./check.sh {p}` does the same. */
+const WRITTEN_OTHERWISE = [
   'sh -c \'printf %s "$1"\' sh {p}',
-  'sh -c \'printf %s "$0"\' {p}',
-  'bash -o pipefail -c \'printf %s "$1"\' bash {p}',
-  'env A=1 timeout 10 sh -ec \'printf %s "$1"\' sh {p}',
-  'P={p} sh -c \'printf %s "$P"\'',
-  'P={p}; printf %s "$P"',
-  "node -e 'process.stdout.write(process.argv[1])' {p}",
-  "perl -e 'print $ARGV[0]' {p}",
-  "trap 'true' EXIT; printf %s {p}",
-  'eval true; printf %s {p}',
-  'printf %s {p} | sed s/a/a/',
-  'printf %s {p} | sed -n -e p',
-  "printf %s {p} | awk '{print $0}' | head -c -1",
+  'P={p} ./check.sh',
   "printf %s {p} | sh -c 'cat'",
+  "sed -i 's/a/b/' {p}",
   'test "$(echo x)" = x && printf %s {p}',
-  'for c in . eval sh; do :; done; printf %s {p} 2>&1 >&1',
-  'printf %s {p} || sh -c false',
+  'for c in a b; do printf %s {p}; done',
+  '(cd x; ./check.sh {p})',
+  "grep -e 'x' {p}",
 ];
 
 describe('a placeholder where a program runs a text as code', () => {
@@ -124,15 +166,20 @@ describe('a placeholder where a program runs a text as code', () => {
     },
   );
 
-  it('is refused with what to do instead', () => {
-    expect(refusalOf('bash -c "cat {p}"')).toMatchObject({
-      detail: expect.stringContaining(`as in bash -c 'cat "$1"' bash {field}`),
-    });
-    expect(refusalOf('eval {p}')).toMatchObject({ detail: expect.stringContaining('in a script file') });
-  });
+  it.each(WRITTEN_OTHERWISE)(
+    'is refused where its safety is not evident, with what to do instead: %s',
+    (command) => {
+      expect(refusalOf(command)).toMatchObject({
+        code: 'invalid_argument',
+        detail: expect.stringContaining(
+          'in a script file, and give the value as its argument, as in ./check.sh {field}',
+        ),
+      });
+    },
+  );
 });
 
-describe('a value behind the code of an interpreter, or beside it', () => {
+describe('a value that is a plain argument', () => {
   it.each(PASS_IT)('reaches it as it is: %s', async (command) => {
     const folder = await mkdtemp(join(tmpdir(), 'crewboard-interpreted-'));
     const value = 'x; touch PWN; $(touch PWN) `touch PWN` \'"';
@@ -146,41 +193,36 @@ describe('a value behind the code of an interpreter, or beside it', () => {
     'node {p}',
     'python3 {p} x',
     'bash x.sh {p}',
+    './check.sh {p}',
     'npx vitest run {p}',
-    'python3 -m pytest -c x {p}',
-    'node --test {p}',
+    'npx vitest run {p} 2>&1 | tail -20',
+    'node --test {p} >/dev/null',
     'grep -r {p} .',
+    "grep -q 'export' {p}",
     'cd a && ./run.sh {p}',
-    "sed -i 's/a/b/' {p}",
-    'sed -f x.sed {p}',
-    'awk -f x.awk {p}',
-    'npm test -- -c {p}',
-    'git -c a=b log {p}',
-    'gcc -c {p} -o x.o',
-  ])('is taken for a path: %s', (command) => {
-    expect(fill(command, 'a b')).toBe(command.replace('{p}', "'a b'"));
+    'find src -name {p}',
+    'curl -fs https://host:1/a/{p}',
+    'x --file={p} <in >out',
+    'tool {p} > {p}.out',
+  ])('is taken for one: %s', (command) => {
+    expect(fill(command, 'a b')).toBe(command.replaceAll('{p}', "'a b'"));
   });
 });
 
 describe('a value that looks like an option', () => {
-  it.each([
-    'node {p}',
-    'node --check {p}',
-    'python3 "{p}"',
-    "perl -e 'print 1' {p}",
-    'bash -{p} x',
-    'sed -n {p}',
-  ])('is refused where an interpreter would take it as one: %s', (command) => {
-    expect(refusalOf(command, '--eval=x')).toMatchObject({
-      code: 'invalid_argument',
-      detail: expect.stringContaining("{p} can't be quoted safely"),
-    });
-  });
-
-  it.each(['rm -- {p}', 'node x.js {p}', 'sh -c \'echo "$1"\' sh {p}', 'node -- x {p}'])(
-    'stays where it can be none of an interpreter: %s',
+  it.each(['node {p}', 'node --check {p}', 'grep x "{p}"', 'rm {p}'])(
+    'is refused where it would be one: %s',
     (command) => {
-      expect(fill(command, '-x')).toContain("'-x'");
+      expect(refusalOf(command, '--eval=x')).toMatchObject({
+        code: 'invalid_argument',
+        detail: expect.stringMatching(
+          /\{p\} can't be quoted safely where "--eval=x" would be an option: .+ -- before it/,
+        ),
+      });
     },
   );
+
+  it.each(['rm -- {p}', 'rm ./{p}', 'x --file={p}'])('stays where it can be none: %s', (command) => {
+    expect(fill(command, '-x')).toContain("'-x'");
+  });
 });

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { ADMIN_KEY, AS_ADMIN, openApp } from './open-app.ts';
+
+/** Sends a text as it stands and reads all that comes until the connection is closed. */
+async function sendText(port: number, text: string) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(text);
+  let answer = '';
+  socket.on('data', (part) => {
+    answer += part.toString();
+  });
+  socket.on('error', () => {});
+  await once(socket, 'close');
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  return { head, problem: JSON.parse(body) as unknown };
+}
+
+const request = (path: string, ...headers: string[]) =>
+  [`GET ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${ADMIN_KEY}`, ...headers, '', ''].join(
+    '\r\n',
+  );
+
+test.each([
+  ['one long header', request('/v1/jobs', `X-Long: ${'x'.repeat(20_000)}`)],
+  ['many headers', request('/v1/jobs', ...Array.from({ length: 2000 }, (_, i) => `X-Header-${i}: ${i}`))],
+  ['a long cookie', request('/v1/jobs', `Cookie: crewboard_session=${'x'.repeat(20_000)}`)],
+  ['a long path', request(`/v1/jobs?cursor=${'x'.repeat(20_000)}`)],
+])('a flood by %s is 431 with problem+json, and the server goes on', async (_, text) => {
+  await using app = await openApp();
+  const { head, problem } = await sendText(app.port, text);
+  expect(head).toMatch(/^HTTP\/1\.1 431 /);
+  expect(head).toContain('Content-Type: application/problem+json');
+  expect(head).toContain('X-Content-Type-Options: nosniff');
+  expect(problem).toMatchObject({ status: 431, code: 'payload_too_large', limitBytes: 16_384 });
+  expect(JSON.stringify(problem)).not.toContain(ADMIN_KEY);
+  expect((await app.raw('/v1/jobs', { headers: AS_ADMIN })).status).toBe(200);
+});
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n'],
+  ['a header without a colon', request('/v1/jobs', 'X')],
+  ['two lengths', request('/v1/jobs', 'Content-Length: 1', 'Content-Length: 2')],
+])('%s is 400 with problem+json', async (_, text) => {
+  await using app = await openApp();
+  const { head, problem } = await sendText(app.port, text);
+  expect(head).toMatch(/^HTTP\/1\.1 400 /);
+  expect(problem).toMatchObject({ status: 400, code: 'invalid_argument' });
+});
+
+test('a body over the limit is 413 and says how much may be, by its length and without one', async () => {
+  await using app = await openApp({ bodyLimitBytes: 2000 });
+  const body = JSON.stringify({ goal: 'x'.repeat(3000) });
+  const chunks = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(body));
+      controller.close();
+    },
+  });
+  for (const sent of [{ body }, { body: chunks, duplex: 'half' as const }]) {
+    const answer = await fetch(`${app.url}/v1/jobs`, {
+      method: 'POST',
+      headers: { ...AS_ADMIN, 'content-type': 'application/json' },
+      ...sent,
+    });
+    expect(answer.status).toBe(413);
+    expect(await answer.json()).toMatchObject({ code: 'payload_too_large', limitBytes: 2000 });
+  }
+});
+
+test('a form over its own limit is refused and logs nobody in', async () => {
+  await using app = await openApp();
+  const answer = await fetch(`${app.url}/login`, {
+    method: 'POST',
+    body: new URLSearchParams({ key: ADMIN_KEY, next: 'x'.repeat(20_000) }),
+  });
+  expect(answer.status).toBe(413);
+  expect(await answer.text()).toContain('That is too long for a key.');
+  expect(answer.headers.get('set-cookie')).toBeNull();
+});
+
+test('every kind of answer carries the headers of security', async () => {
+  await using app = await openApp();
+  for (const [path, headers] of [
+    ['/healthz', {}],
+    ['/login', {}],
+    ['/v1/jobs', {}],
+    ['/v1/jobs', AS_ADMIN],
+    ['/nowhere', AS_ADMIN],
+    ['/v1/jobs/%zz', AS_ADMIN],
+    ['/admin/queues', AS_ADMIN],
+  ] as const) {
+    const answer = await app.raw(path, { headers });
+    expect({ path, ...answer.headers }).toMatchObject({
+      path,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+    });
+  }
+});
