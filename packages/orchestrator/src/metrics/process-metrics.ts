@@ -14,10 +14,14 @@ export interface ProcessMetrics {
   registry: Registry;
 }
 
+/** Of a name; the rest is cut. */
+const NAME_MOST = 100;
+
 /** Returns names as they are while there are few of them. */
 function fewNames(most: number): (name: string) => string {
   const known = new Set<string>();
-  return (name) => {
+  return (given) => {
+    const name = given.slice(0, NAME_MOST).toWellFormed();
     if (known.size < most) known.add(name);
     return known.has(name) ? name : 'other';
   };

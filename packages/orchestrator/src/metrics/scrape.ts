@@ -59,6 +59,7 @@ export function createScrape(dependencies: ScrapeDependencies): Scrape {
       (families) => [isUp(1), ...families],
       () => [isUp(0)],
     );
-    return renderFamilies([...shared, ...own]);
+    // What this process says of a metric stands before what another version says.
+    return renderFamilies([...own, ...shared]);
   };
 }
