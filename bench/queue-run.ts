@@ -37,6 +37,7 @@ export const SETTINGS: Settings = {
   prices: {},
   providers: {},
   retentionMs: 86_400_000,
+  secrets: [],
 };
 
 export const connect = (url: string) => new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });

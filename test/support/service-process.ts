@@ -18,6 +18,8 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly ended: Promise<number | string>;
   /** The structured log so far. */
   readonly log: readonly LogEntry[];
+  /** Every line that it wrote, to standard output and error. */
+  readonly lines: readonly string[];
   /** Resolves with the first log entry, old or new, that `matches`; rejects when none comes in time. */
   logged(matches: (entry: LogEntry) => boolean): Promise<LogEntry>;
   send(signal: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
@@ -48,6 +50,7 @@ function collectLog(child: ChildProcess) {
   }
   return {
     entries,
+    lines,
     tail: () => lines.slice(-20).join('\n'),
     logged(matches: (entry: LogEntry) => boolean): Promise<LogEntry> {
       const known = entries.find(matches);
@@ -120,6 +123,7 @@ export async function startService(
     url: typeof first.url === 'string' ? first.url : undefined,
     ended,
     log: log.entries,
+    lines: log.lines,
     logged: log.logged,
     send(signal) {
       child.kill(signal);

@@ -1,13 +1,15 @@
 import { CrewboardError } from '@crewboard/contracts';
-import type { Service } from '@crewboard/orchestrator';
+import { createProcessMetrics, type Scrape, type Service, scrapeOwn } from '@crewboard/orchestrator';
 import type { Queue } from 'bullmq';
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Registry } from 'prom-client';
 import type { Access, Caller } from './access.ts';
 import type { KeyRing } from './auth.ts';
 import { mountBullBoard } from './bull-board.ts';
 import { answerClientError } from './client-errors.ts';
 import { installDoor } from './door.ts';
 import type { Guard, Proof } from './guard.ts';
+import { measureRequests } from './http-metrics.ts';
 import { acceptJsonOnly } from './json-body.ts';
 import type { Sessions } from './login/sessions.ts';
 import { isLoopback } from './origin.ts';
@@ -21,6 +23,7 @@ import { holderRoutes } from './routes/holders.ts';
 import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { personRoutes } from './routes/persons.ts';
 import { rerunRoutes } from './routes/rerun.ts';
 import { resultRoutes } from './routes/results.ts';
@@ -38,6 +41,12 @@ declare module 'fastify' {
     /** By what the caller is known. */
     proof: Proof | undefined;
   }
+}
+
+/** Where the application counts its requests, and what `/metrics` answers. */
+export interface ApiMetrics {
+  registry: Registry;
+  scrape: Scrape;
 }
 
 /** What the application is built from. */
@@ -61,6 +70,8 @@ export interface AppDependencies {
   proxies?: readonly string[];
   /** How often it is looked whether the key of a running request still holds; 5 s by default. */
   lookMs?: number;
+  /** What this process counts, and how all is scraped; absent: it counts for itself alone. */
+  metrics?: ApiMetrics;
   /** The longest silence on an event stream before a comment; 15 s by default. */
   sseCommentMs?: number;
 }
@@ -69,8 +80,17 @@ const SSE_COMMENT_MS = 15_000;
 /** A request, body included, must have arrived by then. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
+function ownMetrics(): ApiMetrics {
+  const { registry } = createProcessMetrics();
+  return { registry, scrape: scrapeOwn(registry) };
+}
+
 /** Returns the route table. */
-export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_MS): Route[] {
+export function routeTable(
+  service: Service,
+  sseCommentMs: number = SSE_COMMENT_MS,
+  scrape: Scrape = async () => '',
+): Route[] {
   return [
     ...jobRoutes(service),
     ...jobControlRoutes(service),
@@ -84,6 +104,7 @@ export function routeTable(service: Service, sseCommentMs: number = SSE_COMMENT_
     ...artifactRoutes(service),
     ...keyRoutes(service),
     ...healthRoutes(service),
+    ...metricsRoutes(scrape),
   ];
 }
 
@@ -129,6 +150,7 @@ function openServer(
 /** Builds the HTTP application; it listens nowhere and owns none of its dependencies. */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { service, keys, sessions, queues, host, bodyLimitBytes, sseCommentMs, lookMs } = dependencies;
+  const { registry, scrape } = dependencies.metrics ?? ownMetrics();
   const handleProblem = problemHandler(bodyLimitBytes);
   const streams = openStreams();
   const app = openServer(dependencies, handleProblem, (request, reply) => guard(request, reply));
@@ -145,12 +167,13 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     lookMs,
   });
   logRequests(app);
+  measureRequests(app, registry);
   app.setErrorHandler(handleProblem);
   app.setNotFoundHandler(() => {
     throw new CrewboardError('not_found', 'There is no such path: the API is below /v1.');
   });
   acceptJsonOnly(app);
-  registerRoutes(app, routeTable(service, sseCommentMs), streams);
+  registerRoutes(app, routeTable(service, sseCommentMs, scrape), streams);
   mountBullBoard(app, queues, bodyLimitBytes);
   app.addHook('preClose', async () => streams.endAll());
   dropSilentConnectionsOnClose(app);

@@ -1,5 +1,5 @@
 export { type Access, type Caller, mayUse } from './access.ts';
-export { type AppDependencies, buildApp, routeTable } from './app.ts';
+export { type ApiMetrics, type AppDependencies, buildApp, routeTable } from './app.ts';
 export {
   environmentKeys,
   fixedKeys,

@@ -1,17 +1,11 @@
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { createLogger as loggerOf } from '@crewboard/orchestrator';
+import type { DestinationStream, Logger } from 'pino';
 
-const CREDENTIALS = ['authorization', 'cookie', 'set-cookie', 'proxy-authorization'];
-
-/**
- * Returns the API's logger. Credentials are cut out wherever headers are logged; bodies are never logged.
- * Lines go to standard error unless `destination` is given: standard output is for data.
- */
-export function createLogger(level: string, destination: DestinationStream = pino.destination(2)): Logger {
-  const paths = CREDENTIALS.flatMap((name) => [
-    `headers["${name}"]`,
-    `*.headers["${name}"]`,
-    `["${name}"]`,
-    `*["${name}"]`,
-  ]);
-  return pino({ level, name: 'api', redact: { paths, censor: '[redacted]' } }, destination);
+/** Returns the API's logger, without `secrets` in its lines; they go to standard error unless `destination` is given. */
+export function createLogger(
+  level: string,
+  destination?: DestinationStream,
+  secrets: readonly string[] = [],
+): Logger {
+  return loggerOf({ name: 'api', level, secrets, ...(destination === undefined ? {} : { destination }) });
 }

@@ -1,4 +1,5 @@
-import { CrewboardError, type Environment } from '@crewboard/contracts';
+import { hostname } from 'node:os';
+import { CrewboardError, type Environment, secretsOf } from '@crewboard/contracts';
 import {
   allQueues,
   awaitRedis,
@@ -6,8 +7,12 @@ import {
   composeCore,
   createEventHub,
   createKeyStore,
+  createProcessMetrics,
+  createScrape,
   createService,
   EVENTS_BLOCK_MS,
+  logDefects,
+  publishMetrics,
   REDIS_OPTIONS,
   readPriceFile,
   resolveCommandsMode,
@@ -15,11 +20,13 @@ import {
   warnAtStart,
   watchConnections,
   watchDataFolder,
+  workerName,
 } from '@crewboard/orchestrator';
 import type { FastifyBaseLogger } from 'fastify';
 import { Redis } from 'ioredis';
 import { environmentKeys, keyRings, storedKeys } from './auth.ts';
 import { readConfig } from './config.ts';
+import { createLogger } from './logger.ts';
 import { createSessions } from './login/sessions.ts';
 import { type ApiParts, startApi } from './start-api.ts';
 
@@ -72,13 +79,19 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const queueConnection = connect({ maxRetriesPerRequest: null });
   const reader = connect({ maxRetriesPerRequest: null });
   void warnAtStart({ settings, redis, log }, 'api');
-  const core = composeCore({ redis, queueConnection, settings, log });
+  const { metrics, registry } = createProcessMetrics();
+  const core = composeCore({ redis, queueConnection, settings, log, metrics });
   const { boards, artifacts, deleteJob } = core;
   const hub = createEventHub(reader, boards, log);
   const watch = watchConnections({ silenceMs: settings.redisSilenceMs, log });
   watch.add('commands', redis);
   watch.add('queues', queueConnection);
   watch.add('events', reader, EVENTS_BLOCK_MS);
+  const { prefix } = settings;
+  const instance = `api-${workerName(hostname(), process.pid)}`;
+  const scrape = createScrape({ redis, prefix, boards, queues: allQueues(core.queues), instance, registry });
+  const ending = new AbortController();
+  const published = publishMetrics({ redis, prefix, instance, registry, log }, ending.signal);
   return {
     service: createService({
       boards,
@@ -93,10 +106,12 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
     }),
     ...openKeys(config, redis, log),
     queues: allQueues(core.queues),
+    metrics: { registry, scrape },
     async close() {
+      ending.abort();
       watch.close();
       hub.close();
-      await core.close();
+      await Promise.all([core.close(), published]);
       queueConnection.disconnect();
       redis.disconnect();
     },
@@ -105,6 +120,9 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
 
 /** Runs the API by the process environment until `stop`. */
 export async function runApi(): Promise<{ url: string; stop(): Promise<void> }> {
-  const api = await startApi({ config: readConfig(), compose: composeApi });
+  const config = readConfig();
+  const logger = createLogger(config.CREWBOARD_LOG_LEVEL, undefined, secretsOf(config));
+  logDefects(logger, process);
+  const api = await startApi({ config, compose: composeApi, logger });
   return { url: api.url, stop: () => api.close() };
 }

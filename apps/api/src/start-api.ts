@@ -1,8 +1,8 @@
-import { CrewboardError, type Environment } from '@crewboard/contracts';
+import { CrewboardError, type Environment, secretsOf } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import type { Queue } from 'bullmq';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { buildApp } from './app.ts';
+import { type ApiMetrics, buildApp } from './app.ts';
 import type { KeyRing } from './auth.ts';
 import { createLogger } from './logger.ts';
 import type { Sessions } from './login/sessions.ts';
@@ -14,6 +14,7 @@ export interface ApiParts {
   queues: Queue[];
   keys: KeyRing;
   sessions: Sessions;
+  metrics?: ApiMetrics;
   close(): Promise<void>;
 }
 
@@ -74,7 +75,7 @@ async function closeWithin(app: FastifyInstance, graceMs: number): Promise<void>
 export async function startApi({ config, compose, logger }: StartOptions): Promise<RunningApi> {
   refuseOpenDoor(config);
   const { CREWBOARD_HOST: host, CREWBOARD_API_KEY: key } = config;
-  const log = logger ?? createLogger(config.CREWBOARD_LOG_LEVEL);
+  const log = logger ?? createLogger(config.CREWBOARD_LOG_LEVEL, undefined, secretsOf(config));
   if (key === undefined) log.warn('no CREWBOARD_API_KEY: only keys that were made earlier can be used');
   const parts = await compose(config, log);
   try {
@@ -83,6 +84,7 @@ export async function startApi({ config, compose, logger }: StartOptions): Promi
       queues: parts.queues,
       keys: parts.keys,
       sessions: parts.sessions,
+      ...(parts.metrics === undefined ? {} : { metrics: parts.metrics }),
       requestsPerMinute: config.CREWBOARD_RATE_LIMIT ?? (isLoopback(host) ? 0 : REQUESTS_PER_MINUTE),
       origins: config.CREWBOARD_CORS_ORIGINS,
       proxies: config.CREWBOARD_TRUSTED_PROXIES,

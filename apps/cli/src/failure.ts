@@ -1,4 +1,4 @@
-import { CrewboardError, type ErrorCode } from '@crewboard/contracts';
+import { CrewboardError, type ErrorCode, redactText } from '@crewboard/contracts';
 import { safeLine } from './text.ts';
 
 /**
@@ -52,11 +52,15 @@ function explainRefusal({ code, detail, extras }: CrewboardError): string {
   return next === undefined ? what : `${what}: ${next}`;
 }
 
-/** Returns what happened in one line, safe for a terminal, with the fix where it is known. */
+function wordsFor(error: unknown): string {
+  if (error instanceof CrewboardError) return explainRefusal(error);
+  if (isSystemError(error)) return explainSystemError(error);
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns what happened in one line, without secrets, safe for a terminal, with the fix where it is known. */
 export function explain(error: unknown): string {
-  if (error instanceof CrewboardError) return safeLine(explainRefusal(error), MAX_CHARACTERS);
-  if (isSystemError(error)) return safeLine(explainSystemError(error), MAX_CHARACTERS);
-  return safeLine(error instanceof Error ? error.message : String(error), MAX_CHARACTERS);
+  return safeLine(redactText(wordsFor(error)), MAX_CHARACTERS);
 }
 
 /** The codes that are not about what was given. */

@@ -1,4 +1,7 @@
+import { endAtDefects } from './defects.ts';
 import { runCli } from './program.ts';
 import { openTerminal } from './terminal.ts';
 
-process.exitCode = await runCli(process.argv.slice(2), openTerminal());
+const terminal = openTerminal();
+endAtDefects(process, terminal);
+process.exitCode = await runCli(process.argv.slice(2), terminal);

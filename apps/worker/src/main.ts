@@ -1,9 +1,11 @@
 import { hostname } from 'node:os';
-import { CrewboardError, type Environment } from '@crewboard/contracts';
+import { CrewboardError, type Environment, secretsOf } from '@crewboard/contracts';
 import {
   awaitRedis,
   checkFolders,
+  createLogger,
   isAnnounced,
+  logDefects,
   providersOf,
   REDIS_OPTIONS,
   readPriceFile,
@@ -11,7 +13,6 @@ import {
   settingsFrom,
 } from '@crewboard/orchestrator';
 import { Redis } from 'ioredis';
-import { pino } from 'pino';
 import { readConfig } from './config.ts';
 import { type DoctorRun, examineBoards, type JobReport } from './doctor.ts';
 import { startWorker } from './worker.ts';
@@ -37,7 +38,12 @@ export async function runWorker(): Promise<{ stop(): Promise<void> }> {
       'no model is set up, and commands are off, so there is nothing to do: set ANTHROPIC_API_KEY or ANTHROPIC_BASE_URL (or run `crewboard up`, which offers a simulated model).',
     );
   }
-  const log = pino({ level: config.CREWBOARD_LOG_LEVEL, name: 'worker' }, pino.destination(2));
+  const log = createLogger({
+    name: 'worker',
+    level: config.CREWBOARD_LOG_LEVEL,
+    secrets: secretsOf(config),
+  });
+  logDefects(log, process);
   await checkFolders(settings, log);
   const connect = () => {
     const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });

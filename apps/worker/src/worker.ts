@@ -5,12 +5,15 @@ import {
   composeCore,
   createGovernor,
   createJobTools,
+  createProcessMetrics,
   type DeliverDependencies,
   followCancels,
   followPauses,
   type Log,
+  measuredCalls,
   modelCalls,
   providersOf,
+  publishMetrics,
   type Settings,
   servedQueues,
   startQueueWorkers,
@@ -42,14 +45,21 @@ export async function startWorker(
   connections: WorkerConnections,
   log: Log,
 ): Promise<{ stop(): Promise<void> }> {
-  const core = composeCore({ redis: connections.boards, queueConnection: connections.queues, settings, log });
+  const { metrics, registry } = createProcessMetrics();
+  const core = composeCore({
+    redis: connections.boards,
+    queueConnection: connections.queues,
+    settings,
+    log,
+    metrics,
+  });
   const shutdown = new AbortController();
   const running: DeliverDependencies['running'] = new Map();
   const governor = createGovernor({
     redis: connections.boards,
     boards: core.boards,
     settings,
-    callModelOf: modelCalls(settings),
+    callModelOf: measuredCalls(modelCalls(settings), metrics),
     log,
   });
   const governing = governor.run(shutdown.signal);
@@ -70,6 +80,7 @@ export async function startWorker(
       artifacts: core.artifacts,
       settings,
       log,
+      metrics,
       running,
       shutdown: shutdown.signal,
       factsOf: core.factsOf,
@@ -88,6 +99,11 @@ export async function startWorker(
     { id: workerId, providers: [...new Set(served)], hasModels: providers.length > 0, log },
     shutdown.signal,
   );
+  const counting = new AbortController();
+  const published = publishMetrics(
+    { redis: connections.boards, prefix: settings.prefix, instance: `worker-${workerId}`, registry, log },
+    counting.signal,
+  );
   void warnAtStart({ settings, redis: connections.boards, log }, 'worker');
   log.info({ workerId, providers, commands: settings.commands }, 'worker started');
   return {
@@ -97,9 +113,12 @@ export async function startWorker(
       const closed = Promise.all([announced, governing, ...workers.map((worker) => worker.close())])
         .then(() => governor.close())
         .then(() => workTools.idle())
+        .then(() => counting.abort())
+        .then(() => published)
         .then(() => core.close());
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_GRACE_MS).unref());
       await Promise.race([closed, late]);
+      counting.abort();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { APIConnectionError, APIError } from '@anthropic-ai/sdk';
+import { redactor } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { CallSpent } from './call-spent.ts';
 import { ModelCallError, type ModelCallErrorKind } from './model-call.ts';
@@ -50,12 +51,7 @@ function networkCode(error: Error): string {
 }
 
 /** Takes the key, and anything that looks like one, out of a text that a provider sent. */
-function redact(text: string, apiKey: string): string {
-  const withoutKey = apiKey.length < 6 ? text : text.replaceAll(apiKey, '[redacted]');
-  return withoutKey
-    .replace(/\bBearer\s+[^\s"',]+/gi, 'Bearer [redacted]')
-    .replace(/\bsk-[\w-]{8,}/g, '[redacted]');
-}
+const redact = (text: string, apiKey: string): string => redactor([apiKey])(text);
 
 function reasonOf(error: APIError): string {
   const what = [error.status, error.type].filter((part) => part !== undefined && part !== null).join(' ');

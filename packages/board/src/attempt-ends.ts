@@ -150,7 +150,7 @@ export function attemptReturns(io: BoardIo) {
 
     /**
      * Gives the task back until `delayMs` from now. `strikesToFail` > 0 makes it a strike when the attempt brought
-     * nothing; at that many in a row the task fails as `infra`. 0 is an end that did not fail, `'kept'` leaves the
+     * nothing; at that many in a row the task fails as `infra` (`failed`). 0 is an end that did not fail, `'kept'` leaves the
      * strikes as they are: it was not the attempt's doing, for which `cause` stands.
      */
     async park(
@@ -162,8 +162,8 @@ export function attemptReturns(io: BoardIo) {
         strikesToFail: number | 'kept';
         cause?: ParkCause | undefined;
       },
-    ): Promise<void> {
-      parseReply(
+    ): Promise<'parked' | 'failed'> {
+      const reply = parseReply(
         await io.run(hold.jobId, 'release', [
           hold.taskId,
           hold.token,
@@ -178,6 +178,7 @@ export function attemptReturns(io: BoardIo) {
         ]),
         VersionReply,
       );
+      return reply[0] === 'ok' && reply[2] === 1 ? 'failed' : 'parked';
     },
   };
 }

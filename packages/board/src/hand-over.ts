@@ -59,6 +59,7 @@ const SweepReply = z.union([
     z.number(),
     z.array(z.union([z.string(), z.number()])),
     z.array(z.union([z.string(), z.number()])),
+    z.number(),
   ]),
   z.tuple([z.enum(['recent', 'none'])]),
 ]);
@@ -92,6 +93,8 @@ export type Sweep =
       stale: StaleTask[];
       /** Submitted tasks whose checks no runner has: likewise. */
       reviews: StaleTask[];
+      /** Attempts that this round ended because their lease had run out. */
+      expired: number;
     };
 
 /** Shorter pauses of the sweeps are a busy machine's. */
@@ -154,7 +157,7 @@ export function handOver(io: BoardIo) {
         SweepReply,
       );
       if (reply[0] !== 'ok') return { kind: reply[0] };
-      const [, status, ended, ageMs, filled, outbox, stale, reviews] = reply;
+      const [, status, ended, ageMs, filled, outbox, stale, reviews, expired] = reply;
       return {
         kind: 'swept',
         status,
@@ -164,6 +167,7 @@ export function handOver(io: BoardIo) {
         outbox,
         stale: staleTasks(stale),
         reviews: staleTasks(reviews),
+        expired,
       };
     },
 

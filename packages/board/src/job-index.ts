@@ -27,9 +27,12 @@ export function jobIndex(io: BoardIo) {
       const now = await redisNow(io);
       await io.guard(() => io.redis.zadd(live, 'NX', String(now), jobId));
     },
-    /** Takes a job off the list; the caller looks again afterwards, for it may have come to life meanwhile. */
-    async removeLive(jobId: string): Promise<void> {
-      await io.guard(() => io.redis.zrem(live, jobId));
+    /**
+     * Takes a job off the list; the caller looks again afterwards, for it may have come to life meanwhile. True for the
+     * one call that took it off.
+     */
+    async removeLive(jobId: string): Promise<boolean> {
+      return (await io.guard(() => io.redis.zrem(live, jobId))) === 1;
     },
     /** True while the sweeper looks after the job. */
     async isLive(jobId: string): Promise<boolean> {

@@ -139,6 +139,7 @@ export {
   UnblockBody,
   Why,
 } from './person-http.ts';
+export { REDACTED, redactFields, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
 export { matchesGlob, RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
 export { shownLine, visibleText } from './shown-text.ts';

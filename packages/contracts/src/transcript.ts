@@ -3,6 +3,7 @@ import { TaskId } from './ids.ts';
 import { ContentBlock, JournalEntry } from './journal.ts';
 import type { JsonValue } from './json.ts';
 import { cursorAfter, placeOf } from './list-cursor.ts';
+import { redactText } from './redact.ts';
 import { FailureClass } from './task-states.ts';
 import type { AttemptEnd } from './tool.ts';
 import { Usage } from './usage.ts';
@@ -56,14 +57,8 @@ export const BOOKKEEPING_TOOLS: readonly string[] = ['board_note', 'todo_write']
 
 const PAGE_ENTRIES = 50;
 
-/** What may be a key or a token; also in a page that somebody passes on, it must not stand. */
-const SECRETS = /\b(?:sk|cb)[-_][\w-]{16,}|\bBearer\s+[\w.~+/-]{8,}=*/g;
-/** A name such as `sk-learn_user_guide_part_2`: words and small numbers, which no random text is made of. */
-const NAME = /^(?:sk|cb)(?:[-_]+(?:[A-Z]?[a-z]{1,15}\d{0,4}|\d{1,4}))+[-_]*$/;
-
 function redacted(value: JsonValue): JsonValue {
-  if (typeof value === 'string')
-    return value.replace(SECRETS, (found) => (NAME.test(found) ? found : '[redacted]'));
+  if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return value.map(redacted);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redacted(inner)]));

@@ -3,6 +3,7 @@ import { type Boards, type Claimed, type Hold, isLeaseLost } from '@crewboard/bo
 import { CrewboardError, type FailureClass, NO_USAGE } from '@crewboard/contracts';
 import { keepLease, type LeaseKeeper, pause } from './lease.ts';
 import type { Log } from './log.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { AttemptCalls } from './provider/attempt-calls.ts';
 import { parkForModel } from './provider/settle-model-end.ts';
 import type { Settings } from './settings.ts';
@@ -20,6 +21,7 @@ export interface AttemptDependencies {
   boards: Boards;
   settings: Settings;
   log: Log;
+  metrics: Metrics;
   /** Attempts of this process by job, so that a cancel reaches them at once. */
   running: Map<string, Set<RunningAttempt>>;
   /** Aborts on SIGTERM: running attempts are released. */
@@ -55,7 +57,7 @@ export async function runAttempt(
   calls: AttemptCalls,
   start: (attempt: RunningAttempt) => Promise<RunAgentOnce>,
 ): Promise<void> {
-  const { boards, settings, log, running, shutdown } = dependencies;
+  const { boards, settings, log, running, shutdown, metrics } = dependencies;
   const lease = keepLease(boards, hold, settings.leaseMs, claimSentAt);
   const attempt: RunningAttempt = { hold, claimed, lease, calls };
   const peers = running.get(hold.jobId) ?? new Set();
@@ -68,6 +70,11 @@ export async function runAttempt(
     const ending = { outcome: outcome?.kind ?? lease.stopped ?? 'lost', turns: outcome?.turns };
     logEnd(log, { ...fields, ...ending }, outcome);
     if (outcome !== undefined) await settleOutcome(dependencies, attempt, outcome);
+    // Ended by somebody else's call, so no call on the board tells of it.
+    else if (lease.stopped === 'cancelled') {
+      const heldMs = performance.now() - claimSentAt;
+      metrics.attemptEnded({ outcome: 'cancelled', holder: claimed.task.owner?.kind ?? 'unknown', heldMs });
+    }
   } finally {
     lease.close();
     peers.delete(attempt);
@@ -119,7 +126,7 @@ async function untilEnd(
 }
 
 /** Sends the end of an attempt until Redis takes it; an attempt that is over anyway needs no end. */
-async function endAttempt(dependencies: AttemptDependencies, end: () => Promise<void>): Promise<void> {
+async function endAttempt(dependencies: AttemptDependencies, end: () => Promise<unknown>): Promise<void> {
   const { log } = dependencies;
   for (let tries = 1; ; tries++) {
     try {

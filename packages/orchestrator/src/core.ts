@@ -13,6 +13,8 @@ import { createDrainer, type Drainer, drainAfter } from './drain.ts';
 import { type FactsOf, rememberJobFacts } from './job-facts.ts';
 import { createJournalMover, readStoredFrom } from './journals/stored-journals.ts';
 import type { Log } from './log.ts';
+import { measuredBoards } from './metrics/measured-boards.ts';
+import { type Metrics, NO_METRICS } from './metrics/metrics.ts';
 import { pausesPublished } from './pause-channel.ts';
 import { allQueues, openQueues, type Queues } from './queues.ts';
 import type { Settings } from './settings.ts';
@@ -40,6 +42,8 @@ interface CoreDependencies {
   log: Log;
   /** Where artifacts lie; absent: in the data folder. */
   artifacts?: ArtifactStore;
+  /** Absent: nothing is counted. */
+  metrics?: Metrics;
 }
 
 /** What brings ended jobs and journals into stores, and takes them out of Redis. */
@@ -63,6 +67,7 @@ function composeStores(
 
 /** Builds the core over connections that the caller owns, and starts the sweepers. */
 export function composeCore({ redis, queueConnection, settings, log, ...rest }: CoreDependencies): Core {
+  const { metrics = NO_METRICS } = rest;
   const artifacts = rest.artifacts ?? createFileArtifactStore(join(settings.dataDir, 'artifacts'));
   const readStored = readStoredFrom(artifacts);
   const plain = openBoards(redis, settings.prefix, readStored);
@@ -74,11 +79,12 @@ export function composeCore({ redis, queueConnection, settings, log, ...rest }: 
   const drainer = createDrainer({ boards: plain, queues, factsOf, intoStores, log });
   const ending = new AbortController();
   const sweeping = Promise.all([
-    createSweeper({ boards: plain, queues, drainer, factsOf, settings, log }).run(ending.signal),
+    createSweeper({ boards: plain, queues, drainer, factsOf, settings, log, metrics }).run(ending.signal),
     createArtifactSweeper({ boards: plain, artifacts, log }).run(ending.signal),
     retention.run(ending.signal),
   ]);
-  const handingOn = pausesPublished(drainAfter(plain, drainer), redis, settings.prefix);
+  const measured = measuredBoards(plain, metrics);
+  const handingOn = pausesPublished(drainAfter(measured, drainer), redis, settings.prefix);
   return {
     boards: orFromArchives(handingOn, { archives, readStored }),
     queues,

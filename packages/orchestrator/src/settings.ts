@@ -1,6 +1,12 @@
 import { delimiter, resolve } from 'node:path';
 import type { PriceFile } from '@crewboard/agent';
-import { type CommandsMode, CrewboardError, type Environment, type NewTask } from '@crewboard/contracts';
+import {
+  type CommandsMode,
+  CrewboardError,
+  type Environment,
+  type NewTask,
+  secretsOf,
+} from '@crewboard/contracts';
 
 /** Where model calls of a job go; fixed at its submission. */
 export type Provider = 'anthropic' | 'simulated';
@@ -43,6 +49,8 @@ export interface Settings {
   prices: PriceFile;
   /** How long an ended job stays in Redis. */
   retentionMs: number;
+  /** The process' own keys and passwords: taken out of what its tools and commands answer. */
+  secrets: readonly string[];
 }
 
 const ANTHROPIC_URL = 'https://api.anthropic.com';
@@ -95,6 +103,7 @@ export function settingsFrom(
     providers,
     prices,
     retentionMs: Math.round(environment.CREWBOARD_RETENTION_DAYS * DAY_MS),
+    secrets: secretsOf(environment),
   };
 }
 

@@ -5,6 +5,7 @@ import type { FactsOf } from './job-facts.ts';
 import { pause } from './lease.ts';
 import { listJob } from './list-job.ts';
 import type { Log } from './log.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { type Delivery, type Queues, queueJobId } from './queues.ts';
 import type { Settings } from './settings.ts';
 
@@ -20,6 +21,7 @@ interface SweepDependencies {
   factsOf: FactsOf;
   settings: Settings;
   log: Log;
+  metrics: Metrics;
 }
 
 /**
@@ -34,7 +36,7 @@ interface SweepDependencies {
  * - ended jobs in the live index: removing twice removes once.
  */
 export function createSweeper(dependencies: SweepDependencies) {
-  const { boards, drainer, factsOf, settings, log } = dependencies;
+  const { boards, drainer, factsOf, settings, log, metrics } = dependencies;
   const listed = new Set<string>();
 
   async function sweepJob(jobId: string): Promise<void> {
@@ -48,6 +50,7 @@ export function createSweeper(dependencies: SweepDependencies) {
     if (sweep.kind === 'none' && (await boards.index.liveSince(jobId)) > UNFLIPPED_MS)
       await removeLive(jobId);
     if (sweep.kind !== 'swept') return;
+    metrics.boardSwept(sweep.expired);
     if (!sweep.filled) {
       if (sweep.ageMs > UNFLIPPED_MS) await removeUnflipped(jobId);
       return;
@@ -61,9 +64,11 @@ export function createSweeper(dependencies: SweepDependencies) {
 
   /** Takes a job off the live list, unless it came to life in that moment: a reopened job, a late flip. */
   async function removeLive(jobId: string): Promise<void> {
-    await boards.index.removeLive(jobId);
+    const isFirst = await boards.index.removeLive(jobId);
     const state = await boards.job(jobId).catch(() => undefined);
-    if (state !== undefined && state.endedAt === 0) await boards.index.addLive(jobId);
+    if (state === undefined) return;
+    if (state.endedAt === 0) await boards.index.addLive(jobId);
+    else if (isFirst) metrics.jobEnded(state.status, state.money.wastedUsd);
   }
 
   /** A submit may crash between its flip and its place in the list of jobs. */
@@ -100,6 +105,7 @@ export function createSweeper(dependencies: SweepDependencies) {
     const again = state === 'active' ? `${id}-again` : id;
     if (state === 'failed' || state === 'completed') await job?.remove().catch(() => {});
     await queue.add(role, data, { jobId: again });
+    metrics.taskRequeued();
     log.info({ jobId, taskId, state }, 'a task that was queued and not taken is queued again');
   }
 
@@ -112,6 +118,7 @@ export function createSweeper(dependencies: SweepDependencies) {
           const id = jobId;
           await sweepJob(id).catch((error: unknown) => {
             const code = error instanceof CrewboardError ? error.code : undefined;
+            metrics.sweepFailed();
             log.warn(
               { jobId: id, code, err: error },
               'a board could not be swept; the next round tries again',

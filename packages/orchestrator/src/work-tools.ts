@@ -1,4 +1,4 @@
-import { CrewboardError, type JobSpec, shownLine, type Tool } from '@crewboard/contracts';
+import { CrewboardError, type JobSpec, secretsRemover, shownLine, type Tool } from '@crewboard/contracts';
 import {
   type CommandRunner,
   createFileLocks,
@@ -8,6 +8,7 @@ import {
 } from '@crewboard/tools';
 import { createCommands } from './commands.ts';
 import type { Settings } from './settings.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** What jobs may do in their workspaces, for all attempts of one process. */
 export interface WorkTools {
@@ -35,7 +36,8 @@ function replaced(path: string): CrewboardError {
 }
 
 /** Makes the work tools of a process; its agents share the locks of files. */
-export function createJobTools({ commands: mode, dataDir }: Settings): WorkTools {
+export function createJobTools({ commands: mode, dataDir, secrets }: Settings): WorkTools {
+  const own = withoutSecrets(secretsRemover(secrets));
   const commands = createCommands(mode);
   const locks = createFileLocks();
 
@@ -54,7 +56,7 @@ export function createJobTools({ commands: mode, dataDir }: Settings): WorkTools
       if (spec.workspace === undefined) return [];
       const workspace = await workspaceOf(spec);
       const runs = mode !== 'off' && spec.tools.includes('run_command');
-      return createWorkTools(
+      const tools = createWorkTools(
         {
           workspace,
           locks,
@@ -62,8 +64,9 @@ export function createJobTools({ commands: mode, dataDir }: Settings): WorkTools
         },
         spec.tools,
       );
+      return own.tools(tools);
     },
-    runnerOf: async (spec) => commands.runnerFor(await workspaceOf(spec)),
+    runnerOf: async (spec) => own.runner(commands.runnerFor(await workspaceOf(spec))),
     idle: commands.idle,
   };
 }

@@ -3,7 +3,8 @@
 --       6 hold '' | 'news', 7 reason,
 --       8 strikes at which the task fails when this is one (failing model calls without growth), 0: an end
 --       without failing, -1: neither, the strikes stay, 9 version or '', 10 cause of a park that was not its doing, or ''
--- Returns 'ok' and the version; 'already', the version and 1 when the attempt goes on all the same; 'still' when the lead waits for news though nothing can make any.
+-- Returns 'ok' and the version, and 1 when that strike was the last and the task has failed; 'already', the version and 1
+-- when the attempt goes on all the same; 'still' when the lead waits for news though nothing can make any.
 local id, token, name, outcome = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local delayMs, hold, reason, strikes = tonumber(ARGV[5]), ARGV[6], ARGV[7], tonumber(ARGV[8])
 local B, T = load(id)
@@ -16,7 +17,7 @@ if hold == 'news' and not unread and not can_make_news(B) then return { 'still' 
 local by = T[OWNER]
 remember(id, name)
 if strikes > 0 and T[GROWTH] == 0 then
-  if strike(B, id, T, strikes, reason, by) then return { 'ok', T[VERSION] } end
+  if strike(B, id, T, strikes, reason, by) then return { 'ok', T[VERSION], 1 } end
 elseif strikes == 0 or (T[GROWTH] > 0 and T[STICKY] == 0) then
   T[STRIKES], T[STICKY] = 0, 0
 end

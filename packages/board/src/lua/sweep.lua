@@ -3,7 +3,7 @@
 --       3 strikes at which a task fails, 4 staleMs after which a queued task's queue job is looked up,
 --       5 gapMs: a longer time without a sweep is a gap (lib/gap.lua)
 -- Returns 'ok', status, ended 0|1, age in ms, filled 0|1, outbox length, stale: {task ID, attempt, dispatch, ...},
--- checks that no runner has, in the same form;
+-- checks that no runner has, in the same form, how many attempts have expired;
 -- 'recent' when another process swept just now; 'none' without a board.
 local intervalMs, leaseMs, strikes, staleMs = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local MOST = 200
@@ -22,8 +22,12 @@ end
 B[SWEPT] = now()
 save_board(B)
 
+local expired = 0
 local function end_lease(id, T)
-  if T[CODE] == IN_PROGRESS then return expire_attempt(load_board(), id, T, strikes) end
+  if T[CODE] == IN_PROGRESS then
+    expired = expired + 1
+    return expire_attempt(load_board(), id, T, strikes)
+  end
   redis.call('ZREM', leaseKey, id)
   if T[CODE] == IN_REVIEW then lose_runner(load_board(), id, T, strikes) end
 end
@@ -98,4 +102,4 @@ if is_open(B) then
   end
 end
 return { 'ok', B[STATUS], B[ENDED] > 0 and 1 or 0, now() - B[CREATED], B[FILL] == '' and 1 or 0,
-  redis.call('XLEN', outboxKey), stale, reviews }
+  redis.call('XLEN', outboxKey), stale, reviews, expired }
