@@ -141,17 +141,27 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
       record('submitJob', scope, body, idempotencyKey);
       return { id: fake.job.id, status: fake.job.status, links: fake.job.links };
     },
-    async previewJob(scope, body) {
-      record('previewJob', scope, body);
-      const { project, title, status, simulated, limits } = fake.job;
-      const models = { lead: 'lead-model', worker: 'worker-model' };
-      const tasks = { total: 0, ready: 0 };
-      return { dryRun: true, project, title, status, simulated, limits, models, tools: [], tasks, first: [] };
+    async dryRunJob(scope, body, idempotencyKey) {
+      record('dryRunJob', scope, body, idempotencyKey);
+      return {
+        dryRun: true,
+        project: fake.job.project,
+        title: fake.job.title,
+        status: 'running',
+        tasks: { total: 0, ready: 0, waiting: 0 },
+        startsAtOnce: 0,
+        first: [],
+        limits: fake.job.limits,
+        models: { worker: 'a-model' },
+        simulated: false,
+        warnings: [],
+      };
     },
-    async rerunTasks(scope, jobId, body, key) {
-      record('rerunTasks', scope, jobId, body, key);
-      const { status, links } = find(fake, scope, jobId);
-      return { jobId, matched: 1, status, links };
+    async rerunTasks(scope, jobId, body, idempotencyKey) {
+      const { id, status } = find(fake, scope, jobId);
+      record('rerunTasks', scope, jobId, body, idempotencyKey);
+      const counts = { matched: 1, reopened: 1, skipped: 0, left: 0 };
+      return { jobId: id, status, rerun: 1, ...counts, startedDependents: [] };
     },
     getJob: async (scope, jobId) => find(fake, scope, jobId),
     async listJobs(scope, page) {

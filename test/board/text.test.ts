@@ -131,7 +131,7 @@ describe('a text', () => {
 });
 
 /** Every call of the service that names a job. */
-type JobCall = Exclude<keyof Service, 'submitJob' | 'previewJob' | 'listJobs' | 'ready' | keyof KeyCalls>;
+type JobCall = Exclude<keyof Service, 'submitJob' | 'dryRunJob' | 'listJobs' | 'ready' | keyof KeyCalls>;
 type Call = (service: Service, scope: Scope, jobId: string, taskId: string) => Promise<unknown>;
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -143,7 +143,6 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 const TOKEN = { claimToken: '1-secret', requestId: 'r1' };
 const CALLS: Record<JobCall, Call> = {
   getJob: (service, scope, jobId) => service.getJob(scope, jobId),
-  rerunTasks: (service, scope, jobId) => service.rerunTasks(scope, jobId, { where: { status: 'failed' } }),
   cancelJob: (service, scope, jobId) => service.cancelJob(scope, jobId, 'mine'),
   pauseJob: (service, scope, jobId) => service.pauseJob(scope, jobId, 'mine'),
   resumeJob: (service, scope, jobId) => service.resumeJob(scope, jobId, 'mine'),
@@ -177,6 +176,7 @@ const CALLS: Record<JobCall, Call> = {
   failTask: (service, scope, jobId, taskId) =>
     service.failTask(scope, jobId, taskId, { ...TOKEN, reason: 'mine' }),
   releaseTask: (service, scope, jobId, taskId) => service.releaseTask(scope, jobId, taskId, TOKEN),
+  rerunTasks: (service, scope, jobId) => service.rerunTasks(scope, jobId, { where: { key: '*' } }),
   editTask: (service, scope, jobId, taskId) =>
     service.editTask(scope, jobId, taskId, { version: 1, title: 'mine' }),
   decideTask: (service, scope, jobId, taskId) =>

@@ -137,7 +137,7 @@ test('a connection that has gone silent is opened anew', async () => {
     (answer) => void streaming(answer).write(message(anEvent(1))),
     ends(anEvent(2, END)),
   );
-  const client = createClient({ baseUrl: server.url, reconnect, idleMs: 30 });
+  const client = createClient({ baseUrl: server.url, reconnect, idleMs: 500 });
   expect(await idsOf(client.jobs.events(JOB_ID))).toEqual(['1-0', '2-0']);
 });
 

@@ -1,122 +1,223 @@
-import type { ResultLine } from '@crewboard/contracts';
-import { expect, it, vi } from 'vitest';
-import { openScriptedStack, ownTask, repliesIn, type ScriptedStack, titleOf } from '../regression/support.ts';
-import {
-  lastResults,
-  type MessagesRequest,
-  reply,
-  type ScriptedApi,
-  startScriptedApi,
-  toolUse,
-} from '../support/scripted-messages-api.ts';
+import { createClient } from '@crewboard/client';
+import { type JobBody, newSecret, type ResultLine } from '@crewboard/contracts';
+import { describe, expect, inject, it } from 'vitest';
+import type { Answer } from '../support/held-model.ts';
+import { openLocalStack } from '../support/local-stack.ts';
+import { openRedisWire } from '../support/redis-wire.ts';
+import { allText } from '../support/scripted-messages-api.ts';
+import { startService } from '../support/service-process.ts';
+import { API_KEY, openStack, type Stack } from '../support/stack.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
+/** The embedded server copies values at each access: a tenth shows the same there. */
+const ROWS = inject('redisKind') === 'embedded' ? 100 : 1000;
+const FAILING = ROWS * 0.03;
+const STEP = Math.floor(ROWS / FAILING);
+const isFailing = (row: number) => row % STEP === 0 && row < STEP * FAILING;
+const JOB_MS = 240_000;
 
-const ROWS = 1000;
-/** Every 33rd row, up to 30 of them. */
-const isBad = (row: number) => row % 33 === 0 && row <= 990;
-const BAD = 30;
-
-const rows = Array.from({ length: ROWS }, (_, i) => ({ row: i + 1, name: `Row ${i + 1}'s name` }));
-const body = {
-  map: {
-    items: rows,
-    task: {
-      key: 'row/{row}',
-      title: 'Classify row {row}',
-      instructions: 'Say whether {name} is even. Braces: {{row}}.',
-      outputSchema: {
-        type: 'object',
-        properties: { row: { type: 'integer' }, isEven: { type: 'boolean' } },
-        required: ['row', 'isEven'],
-        additionalProperties: false,
-      },
-      maxAttempts: 1,
-    },
-  },
-  limits: { maxParallel: 64 },
+const USAGE = {
+  input_tokens: 100,
+  output_tokens: 10,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
 };
 
-/** Fills every row; bad ones get no output that fits until they are `mended`, and their model gives up. */
-async function startClassifier(): Promise<ScriptedApi & { mended: boolean; begun: string[] }> {
-  const state = { mended: false, begun: [] as string[] };
-  const answer = (request: MessagesRequest) => {
-    const title = titleOf(request);
-    const row = Number(/\d+$/.exec(title)?.[0]);
-    if (repliesIn(request) === 0) state.begun.push(title);
-    const taskId = ownTask(request);
-    const [last] = lastResults(request);
-    if (last?.isError) return reply([toolUse('board_fail', { taskId, reason: 'I can not tell' })]);
-    const isEven = isBad(row) && !state.mended ? 'perhaps' : row % 2 === 0;
-    return reply([toolUse('board_submit', { taskId, summary: `row ${row}`, output: { row, isEven } })]);
-  };
-  const api = await startScriptedApi(answer);
-  return Object.assign(state, api);
+function call(name: string, input: Record<string, unknown>) {
+  const use = { type: 'tool_use' as const, id: `toolu_${newSecret()}`, name, input };
+  return { content: [use], stopReason: 'tool_use', usage: USAGE };
 }
 
-async function linesOf({ local }: ScriptedStack, jobId: string): Promise<ResultLine[]> {
+/** Fills a row in one turn; `fails` says for which of them it gives up instead. */
+const filling =
+  (fails: (row: number, text: string) => boolean): Answer =>
+  (request) => {
+    const text = allText(request);
+    const taskId = /"taskId":"(t_[^"]+)"/.exec(text)?.[1];
+    const row = Number(/"row":(\d+)/.exec(text)?.[1]);
+    if (fails(row, text))
+      return call('board_fail', { taskId, reason: 'the row makes no sense', retryable: false });
+    return call('board_submit', { taskId, summary: 'filled', output: { row, double: row * 2 } });
+  };
+
+const rows = (count: number): JobBody => ({
+  map: {
+    items: Array.from({ length: count }, (_, row) => ({ row, name: `Name ${row}` })),
+    task: {
+      title: 'Row {row}: {name}',
+      key: 'row-{row}',
+      instructions: 'Double the number of {name}.',
+      outputSchema: {
+        type: 'object',
+        required: ['row', 'double'],
+        properties: { row: { type: 'integer' }, double: { type: 'integer' } },
+      },
+    },
+  },
+  limits: { maxParallel: 16 },
+});
+
+async function resultsOf(stack: Pick<Stack, 'client'>, id: string) {
   const lines: ResultLine[] = [];
-  for await (const line of local.client.jobs.results(jobId)) lines.push(line);
+  for await (const line of stack.client.jobs.results(id)) lines.push(line);
   return lines;
 }
 
-async function untilEnded({ local }: ScriptedStack, jobId: string, after: string): Promise<void> {
-  for await (const _ of local.client.jobs.events(jobId, { after })) {
-    // Followed for its end alone.
-  }
+describe('a map and its rerun', () => {
+  it(`fills ${ROWS} rows in input order, and runs exactly the ${FAILING} that failed again`, {
+    timeout: JOB_MS,
+  }, async () => {
+    let isMended = false;
+    await using stack = await openStack({
+      answer: filling((row) => !isMended && isFailing(row)),
+      variables: { CREWBOARD_CONCURRENCY: '16', CREWBOARD_LEASE_MS: '30000', CREWBOARD_LOG_LEVEL: 'warn' },
+    });
+    await stack.startWorker();
+    const { id } = await stack.client.jobs.submit(rows(ROWS));
+    expect((await stack.untilEnded(id)).status).toBe('partial');
+    const before = await resultsOf(stack, id);
+    expect(before.map(({ key }) => key)).toEqual(Array.from({ length: ROWS }, (_, row) => `row-${row}`));
+    expect(before.filter(({ status }) => status === 'failed')).toHaveLength(FAILING);
+    const done = before.filter(({ status }) => status === 'completed');
+    const doneIds = done.map(({ taskId }) => taskId);
+    const tasksBefore = await stack.boards.readTasks(id, doneIds, true);
+
+    isMended = true;
+    const asked = stack.model.requests.length;
+    const body = {
+      where: { status: 'failed' as const },
+      expectCount: FAILING,
+      instructions: 'Round nothing.',
+    };
+    const all = await Promise.all(
+      Array.from({ length: 20 }, () => stack.client.jobs.rerun(id, body, { idempotencyKey: 'again' })),
+    );
+    expect(all.map(({ rerun, matched }) => [rerun, matched])).toEqual(all.map(() => [1, FAILING]));
+    expect((await stack.untilEnded(id)).status).toBe('succeeded');
+    const again = stack.model.requests.slice(asked).map(({ body: request }) => allText(request));
+    expect(again).toHaveLength(FAILING);
+    for (const text of again) expect(text).toContain('Round nothing.');
+    const after = await resultsOf(stack, id);
+    expect(after.map(({ taskId }) => taskId)).toEqual(before.map(({ taskId }) => taskId));
+    expect(after.map(({ output }) => output)).toEqual(
+      Array.from({ length: ROWS }, (_, row) => ({ row, double: row * 2 })),
+    );
+    expect(after.filter(({ taskId }) => doneIds.includes(taskId))).toEqual(done);
+    expect(await stack.boards.readTasks(id, doneIds, true)).toEqual(tasksBefore);
+  });
+});
+
+/** Another API of the stack, with a way to Redis that the test can cut. */
+async function startSecondApi(stack: Stack) {
+  const wire = await openRedisWire(stack.store.url);
+  const variables = {
+    REDIS_URL: wire.url,
+    ANTHROPIC_BASE_URL: stack.model.url,
+    ANTHROPIC_API_KEY: 'model-key-of-another-api',
+    CREWBOARD_PREFIX: stack.store.prefix,
+    CREWBOARD_API_KEY: API_KEY,
+    CREWBOARD_PORT: '0',
+    CREWBOARD_DATA_DIR: stack.dataDir,
+  };
+  const api = await startService('api', variables, stack.dataDir);
+  return {
+    client: createClient({ baseUrl: api.url ?? '', apiKey: API_KEY, retries: { tries: 0 } }),
+    wire,
+    kill: () => api.kill(),
+    async [Symbol.asyncDispose]() {
+      await api[Symbol.asyncDispose]();
+      await wire[Symbol.asyncDispose]();
+    },
+  };
 }
 
-it('1,000 rows by a map, of which 30 fail: results in input order, and a rerun runs exactly those 30', async () => {
-  await using api = await startClassifier();
-  await using stack = await openScriptedStack(api, { variables: { CREWBOARD_CONCURRENCY: '64' } });
-  const { client } = stack.local;
-  const { id, status } = await client.jobs.submit(body);
-  expect(status).toBe('running');
-  await untilEnded(stack, id, '0-0');
-  const before = await linesOf(stack, id);
-  expect(before.map(({ key, number }) => [key, number])).toEqual(rows.map(({ row }) => [`row/${row}`, row]));
-  const failed = before.filter((line) => line.status === 'failed');
-  expect(failed.map(({ key }) => key)).toEqual(
-    rows.filter(({ row }) => isBad(row)).map(({ row }) => `row/${row}`),
-  );
-  expect(failed).toHaveLength(BAD);
-  expect(await client.jobs.get(id)).toMatchObject({
-    status: 'partial',
-    counts: { total: ROWS, completed: ROWS - BAD, failed: BAD },
-  });
-  expect(await client.tasks.get(id, before[6]?.taskId ?? '')).toMatchObject({
-    instructions: "Say whether Row 7's name is even. Braces: {row}.",
-    input: rows[6],
-  });
+describe('a rerun whose process is killed (-9) in its middle', () => {
+  const TASKS = 600;
+  /** The call of a slice: number of the rerun, tasks at most. */
+  const SLICE = /\r\n\$1\r\n1\r\n\$3\r\n250\r\n/;
 
-  const failing = { where: { status: 'failed' as const } };
-  const wrong = client.jobs.rerun(id, { ...failing, expectCount: BAD + 1 });
-  await expect(wrong).rejects.toMatchObject({ code: 'stale_version', extras: { matched: BAD } });
-  expect(await linesOf(stack, id)).toEqual(before);
+  it.each(['before', 'after'] as const)(
+    '%s its second slice is carried on, each task once',
+    {
+      timeout: JOB_MS,
+    },
+    async (when) => {
+      let isMended = false;
+      await using stack = await openStack({
+        answer: filling(() => !isMended),
+        variables: { CREWBOARD_CONCURRENCY: '16', CREWBOARD_LEASE_MS: '30000', CREWBOARD_LOG_LEVEL: 'warn' },
+      });
+      await stack.startWorker();
+      const { id } = await stack.client.jobs.submit(rows(TASKS));
+      expect((await stack.untilEnded(id)).status).toBe('failed');
+      isMended = true;
+      const asked = stack.model.requests.length;
+      await using victim = await startSecondApi(stack);
+      const cut = victim.wire.freezeAt({ words: SLICE, nth: 2, when });
+      const body = { where: { status: 'failed' as const } };
+      const options = { idempotencyKey: 'again' };
+      const unheard = expect(victim.client.jobs.rerun(id, body, options)).rejects.toMatchObject({
+        code: 'unavailable',
+      });
+      await cut;
+      await victim.kill();
+      await unheard;
+      expect((await stack.untilEnded(id)).status).toBe('succeeded');
+      expect(await stack.client.jobs.rerun(id, body, options)).toMatchObject({
+        rerun: 1,
+        matched: TASKS,
+        reopened: TASKS,
+        skipped: 0,
+        left: 0,
+      });
+      expect(stack.model.requests).toHaveLength(asked + TASKS);
+      expect((await stack.boards.examine(id)).findings).toEqual([]);
+    },
+  );
+});
 
-  api.mended = true;
-  api.begun.length = 0;
-  const { asOf = '' } = await client.tasks.list(id);
-  const again = { ...failing, expectCount: BAD, instructions: 'Answer true or false.' };
-  const answers = await Promise.all(
-    Array.from({ length: 20 }, () => client.jobs.rerun(id, again, { idempotencyKey: 'once' })),
-  );
-  for (const answer of answers) expect(answer).toMatchObject({ jobId: id, matched: BAD });
-  await untilEnded(stack, id, asOf);
-  expect(api.begun.toSorted()).toEqual(
-    rows
-      .filter(({ row }) => isBad(row))
-      .map(({ row }) => `Classify row ${row}`)
-      .toSorted(),
-  );
-  expect(await client.jobs.get(id)).toMatchObject({
-    status: 'succeeded',
-    counts: { total: ROWS, completed: ROWS, failed: 0 },
-  });
-  const after = await linesOf(stack, id);
-  expect(after.filter(({ number }) => !isBad(number))).toEqual(before.filter(({ number }) => !isBad(number)));
-  expect(after.map(({ output }) => output)).toEqual(rows.map(({ row }) => ({ row, isEven: row % 2 === 0 })));
-  expect(await client.tasks.get(id, failed[0]?.taskId ?? '')).toMatchObject({
-    instructions: `Say whether Row 33's name is even. Braces: {row}.\n\nAnswer true or false.`,
+describe('a dry run', () => {
+  it('says what would happen, refuses what a submit would refuse, and leaves Redis as it was', async () => {
+    await using stack = await openLocalStack({ worker: false });
+    await stack.call('GET', '/v1/jobs');
+    // The queues of both providers say in Redis that they are there.
+    const queues = async () => (await stack.keys()).filter((key) => key.endsWith(':meta')).length;
+    await expect.poll(queues).toBe(4);
+    const before = await stack.dump();
+    const body = { ...rows(30), tasks: [{ title: 'All', key: 'all', dependsOn: ['row-1'] }] };
+    const answer = await stack.client.jobs.dryRun(body, { idempotencyKey: 'k' });
+    expect(answer).toMatchObject({
+      dryRun: true,
+      project: 'default',
+      status: 'running',
+      tasks: { total: 31, ready: 30, waiting: 1 },
+      startsAtOnce: 16,
+      limits: { maxParallel: 16, maxTasks: 10_000 },
+      simulated: true,
+    });
+    expect(answer.first.slice(0, 2)).toEqual([
+      { number: 1, title: 'All', key: 'all', dependsOn: [{ task: 'row-1', condition: 'completed' }] },
+      { number: 2, title: 'Row 0: Name 0', key: 'row-0', dependsOn: [] },
+    ]);
+    for (const wrong of [
+      { ...body, limits: { maxTasks: 30 } },
+      { ...body, tasks: [{ title: 'A', dependsOn: ['nowhere'] }] },
+      { ...body, workspace: { path: '/nowhere' } },
+      { ...body, models: { judge: 'x' } },
+      { map: { items: [{}], task: { title: '{x}' } } },
+    ]) {
+      const real = await stack.call('POST', '/v1/jobs', wrong);
+      const dry = await stack.call('POST', '/v1/jobs', { ...wrong, dryRun: true });
+      expect(dry.status).toBeGreaterThanOrEqual(400);
+      expect(dry.json).toEqual(real.json);
+    }
+    expect((await stack.call('POST', '/v1/jobs', { ...body, dryRun: true })).status).toBe(200);
+    expect(await stack.dump()).toEqual(before);
+
+    const { id } = await stack.client.jobs.submit(body, { idempotencyKey: 'k' });
+    expect((await stack.client.jobs.dryRun(body, { idempotencyKey: 'k' })).warnings.join()).toContain(id);
+    const other = { ...body, title: 'Other' };
+    await expect(stack.client.jobs.dryRun(other, { idempotencyKey: 'k' })).rejects.toMatchObject({
+      code: 'idempotency_mismatch',
+    });
   });
 });

@@ -33,7 +33,7 @@ function needs(tasks: readonly NewTask[], task: NewTask): Set<string> {
 describe('job files', () => {
   it('are all valid, with a workspace that is there', async () => {
     const files = (await readdir(examples)).filter((name) => name.endsWith('.json'));
-    expect(files.sort()).toEqual(['commands.json', 'docs-review.json', 'given-plan.json']);
+    expect(files.sort()).toEqual(['commands.json', 'docs-review.json', 'given-plan.json', 'map.json']);
     for (const file of files) {
       const { workspace } = await readJob(file);
       expect((await stat(resolve(examples, workspace?.path ?? 'none'))).isDirectory(), file).toBe(true);
@@ -50,6 +50,14 @@ describe('job files', () => {
     const job = await readJob('docs-review.json');
     expect(job.goal).toContain('**/*.md');
     expect(job.tasks).toBeUndefined();
+  });
+
+  it('map.json looks at pages that exist', async () => {
+    const { map } = await readJob('map.json');
+    const paths = map?.items.map((item) =>
+      item !== null && typeof item === 'object' ? Object.values(item) : [],
+    );
+    expect(await pages()).toEqual(expect.arrayContaining(paths?.flat() ?? ['none']));
   });
 
   it('given-plan.json is a graph without cycles, with a diamond and settled edges, over pages that exist', async () => {

@@ -25,6 +25,7 @@ import { jobRoutes } from './routes/jobs.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { personRoutes } from './routes/persons.ts';
+import { rerunRoutes } from './routes/rerun.ts';
 import { resultRoutes } from './routes/results.ts';
 import { steerRoutes } from './routes/steer.ts';
 import { taskRoutes } from './routes/tasks.ts';
@@ -96,6 +97,7 @@ export function routeTable(
     ...taskRoutes(service),
     ...holderRoutes(service),
     ...personRoutes(service),
+    ...rerunRoutes(service),
     ...steerRoutes(service),
     ...eventRoutes(service, sseCommentMs),
     ...resultRoutes(service),

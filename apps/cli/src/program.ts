@@ -69,12 +69,12 @@ export async function runCli(
   addSubmit(program, context);
   addLs(program, context);
   addBoard(program, context);
+  addRerun(program, context);
   addResults(program, context);
   addTranscript(program, context);
   addSteer(program, context);
   addApprove(program, context);
   addCancel(program, context);
-  addRerun(program, context);
   addDoctor(program, context);
   addKeys(program, context);
   addWorker(program, context);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { parseReply } from './replies.ts';
 import { hashOf, nameOf, type PersonRequest } from './requests.ts';
-import { rerunSlice } from './rerun-slice.ts';
+import { RERUN_SLICE } from './reruns.ts';
 
 /** One thing that a board still has to hand on; carrying it out twice is harmless. */
 export interface OutboxEntry {
@@ -132,7 +132,8 @@ export function handOver(io: BoardIo) {
       else if (entry.kind === 'cascade') parseReply(await io.run(jobId, 'cascade', [entry.taskId]), Word);
       else if (entry.kind === 'cancel') parseReply(await io.run(jobId, 'cancel_slice', [CANCEL_SLICE]), Word);
       else if (entry.kind === 'wind_up') parseReply(await io.run(jobId, 'wind_up', [CANCEL_SLICE]), Word);
-      else if (entry.kind === 'rerun') await rerunSlice(io, jobId, entry.taskId);
+      else if (entry.kind === 'rerun')
+        parseReply(await io.run(jobId, 'rerun_slice', [entry.taskId, RERUN_SLICE]), Word);
       else if (entry.kind === 'dispatch') parseReply(await io.run(jobId, 'dispatch', []), Word);
     },
 

@@ -8,6 +8,7 @@ import {
   shownLine,
   type TaskId,
 } from '@crewboard/contracts';
+import { inSlices } from './in-slices.ts';
 import { executorCode, policyCode } from './public-task.ts';
 import type { Body, Head } from './records.ts';
 import { withoutAbsent } from './without-absent.ts';
@@ -99,6 +100,16 @@ export function prepareTask(
   return prepared;
 }
 
+/** Prepares any number of tasks in their order, without keeping the process from its other work. */
+export async function prepareTasks(
+  tasks: readonly NewTask[],
+  ...[by, defaults]: [Actor, Parameters<typeof prepareTask>[2]]
+): Promise<PreparedTask[]> {
+  const prepared: PreparedTask[] = [];
+  await inSlices(tasks, (task) => prepared.push(prepareTask(task, by, defaults)));
+  return prepared;
+}
+
 /** What one task of a batch names of that batch: task to the others. */
 type NextInBatch = (task: PreparedTask) => PreparedTask[];
 
@@ -174,14 +185,11 @@ export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
 
 /**
  * Checks a whole job's tasks before anything is stored: `duplicate_key`, `dependency_cycle`, `unknown_dependency`.
- * On a new board only keys of the same body can be named; `pathOf` names a task by its index.
+ * On a new board only keys of the same body can be named.
  */
-export function checkStaged(
-  tasks: readonly NewTask[],
-  pathOf: (index: number) => string = (i) => `tasks[${i}]`,
-): void {
+export async function checkStaged(tasks: readonly NewTask[]): Promise<void> {
   const by: Actor = { kind: 'user', id: 'check' };
-  const prepared = tasks.map((task) => prepareTask(task, by, {}));
+  const prepared = await prepareTasks(tasks, by, {});
   orderBatch(prepared);
   const keys = new Set(prepared.map((task) => task.key));
   for (const [i, task] of tasks.entries()) {
@@ -196,8 +204,8 @@ export function checkStaged(
     if (unknown === undefined) continue;
     throw new CrewboardError(
       'unknown_dependency',
-      `${pathOf(i)} names "${shownLine(unknown, 200)}", which is no key of this job's tasks.`,
-      { reference: unknown, path: pathOf(i) },
+      `tasks[${i}] names "${shownLine(unknown, 200)}", which is no key of this job's tasks.`,
+      { reference: unknown, path: `tasks[${i}]` },
     );
   }
 }

@@ -203,6 +203,19 @@ const REFUSALS: Record<string, Refusal> = {
     detail: () => `no plan is asked for: this job needs none, or it is approved.`,
     next: () => ({ call: 'read_job' }),
   },
+  nothing_matches: {
+    code: 'not_found',
+    detail: () =>
+      `no ended task of this job matches "where". Nothing was changed. List its tasks, and name what they have.`,
+    next: () => ({ call: 'list_tasks' }),
+    path: 'where',
+  },
+  other_count: {
+    code: 'invalid_argument',
+    detail: (c) =>
+      `${c.found} tasks match "where", and expectCount is ${c.expected}. Nothing was changed. Look which ones match, or send the right number.`,
+    path: 'expectCount',
+  },
   no_plan: {
     code: 'invalid_transition',
     detail: () => `no plan of this job waits for approval.`,
@@ -241,6 +254,8 @@ export function refusal({ word, current }: RefusedReply, facts: TaskFacts | unde
       cycle: current.path,
       key: current.key,
       reference: current.reference,
+      found: current.found,
+      expected: current.expected,
     }),
   );
 }

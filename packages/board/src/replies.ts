@@ -32,6 +32,8 @@ const Current = z.looseObject({
   lostBy: z.string().optional(),
   running: z.string().optional(),
   isOutside: z.boolean().optional(),
+  found: z.number().optional(),
+  expected: z.number().optional(),
 });
 export type Current = z.infer<typeof Current>;
 

@@ -79,6 +79,16 @@ function stored<T>(schema: z.ZodType<T>, json: string): T | undefined {
   return json === '' ? undefined : schema.parse(JSON.parse(json));
 }
 
+/** A task's body, with what a rerun has told its agents on a second line. */
+function storedBody(text: string): Body | undefined {
+  const end = text.indexOf('\n');
+  if (end < 0) return stored(Body, text);
+  const own = stored(Body, text.slice(0, end));
+  const told = stored(Body, text.slice(end + 1))?.instructions;
+  const instructions = [own?.instructions, told].filter((part) => part !== undefined).join('\n\n');
+  return { ...own, instructions };
+}
+
 function taskRow(value: unknown): TaskRowType {
   const what = 'task row';
   const values = list(value, 12, what);
@@ -91,7 +101,7 @@ function taskRow(value: unknown): TaskRowType {
     hot: hotTask(values[1]),
     head: stored(Head, text(values, 6, what)) ?? damaged('task head'),
     outcome: stored(Outcome, text(values, 7, what)),
-    body: stored(Body, text(values, 8, what)),
+    body: storedBody(text(values, 8, what)),
     output: stored(Output, text(values, 9, what)),
     dependsOn: parseDependencies(text(values, 10, what)),
     open: open.map((_, i) => text(open, i, what)),

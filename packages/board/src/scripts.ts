@@ -61,11 +61,8 @@ const SCRIPTS = {
     libraries: [...CHANGES, 'rows'],
     keys: CHANGING,
   },
-  rerun: { libraries: [...HOLDER, 'answers', 'reopen'], keys: [...ENDING, 'reruns'] },
-  rerun_slice: {
-    libraries: [...HOLDER, 'reopen', 'rows'],
-    keys: [...ENDING, 'output', 'body', 'reruns'],
-  },
+  rerun: { libraries: [...CHANGES, 'rerun'], keys: [...CHANGING, 'reruns'] },
+  rerun_slice: { libraries: [...CHANGES, 'rows', 'rerun'], keys: [...CHANGING, 'reruns'] },
   propose: { libraries: [...CHANGES, 'rows'], keys: CHANGING },
   resolve: { libraries: [...HOLDER, 'person', 'answers', 'rows'], keys: [...ENDING, 'output', 'deps'] },
   block: { libraries: [...HOLDER, 'edges', 'rows'], keys: [...ENDING, 'deps'] },

@@ -2,7 +2,7 @@ import { type Actor, type JobSpec, type NewTask, newTaskId } from '@crewboard/co
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { capsOf } from './budgets.ts';
-import { orderBatch, type PreparedTask, prepareTask } from './new-tasks.ts';
+import { checkStaged, orderBatch, type PreparedTask, prepareTasks } from './new-tasks.ts';
 import { NO_CHANGES, runPlan } from './plan-script.ts';
 import { parseReply } from './replies.ts';
 
@@ -42,6 +42,8 @@ function renameTask(task: PreparedTask, numbers: Map<string, number>): void {
 /** How a board comes to be: create, fill, flip; and the end of one that was never flipped. */
 export function submitBoard(io: BoardIo) {
   return {
+    checkStaged,
+
     /**
      * Makes the board of `spec` in `accepting`, with task 0 when `lead` is given. Repeating it changes nothing.
      * `hold`: once filled it waits for a second flip.
@@ -98,7 +100,7 @@ export function submitBoard(io: BoardIo) {
       input: { tasks: readonly NewTask[]; by: Actor; maxAttempts?: number; fill: string },
       signal?: AbortSignal,
     ): Promise<void> {
-      const prepared = input.tasks.map((task) => prepareTask(task, input.by, input));
+      const prepared = await prepareTasks(input.tasks, input.by, input);
       const numbers = new Map(prepared.map((task, i) => [task.id, i + 1]));
       const ordered = orderBatch(prepared);
       const later = new Map(ordered.filter(({ key }) => key !== '').map((task) => [task.key, task]));

@@ -1,6 +1,5 @@
 import {
   type BoardEvent,
-  DryRunAnswer,
   type EditJobBody,
   EventList,
   Job,
@@ -8,8 +7,6 @@ import {
   JobList,
   JobResult,
   Ready,
-  RerunAnswer,
-  type RerunBody,
   ResultLine,
   SubmitAnswer,
   TranscriptPage,
@@ -19,6 +16,7 @@ import type { CallOptions, Page, WriteOptions } from './call-options.ts';
 import { type FollowOptions, followEvents } from './follow.ts';
 import { type KeyCalls, keyCalls } from './keys.ts';
 import { jobPath, withQuery, writeHeaders } from './requests.ts';
+import { type RerunCalls, rerunCalls } from './rerun.ts';
 import type { Retries } from './retries.ts';
 import { type SteerCalls, steerCalls } from './steer.ts';
 import { type TaskCalls, taskCalls } from './tasks.ts';
@@ -47,9 +45,7 @@ export interface ClientOptions {
  */
 export interface Client {
   jobs: {
-    submit(body: Omit<JobBody, 'dryRun'>, options?: WriteOptions): Promise<SubmitAnswer>;
-    /** What a submit of this body would do, checked as one; nothing is stored. */
-    dryRun(body: Omit<JobBody, 'dryRun'>, options?: CallOptions): Promise<DryRunAnswer>;
+    submit(body: JobBody, options?: WriteOptions): Promise<SubmitAnswer>;
     get(jobId: string, options?: CallOptions): Promise<Job>;
     list(page?: Page, options?: CallOptions): Promise<JobList>;
     cancel(jobId: string, reason?: string, options?: WriteOptions): Promise<Job>;
@@ -60,8 +56,6 @@ export interface Client {
     edit(jobId: string, body: EditJobBody, options?: CallOptions): Promise<Job>;
     /** Starts a job that was submitted with `hold`. */
     start(jobId: string, options?: CallOptions): Promise<Job>;
-    /** Runs the ended tasks that match again; `matched` 0: nothing was changed. */
-    rerun(jobId: string, body: RerunBody, options?: WriteOptions): Promise<RerunAnswer>;
     /** Deletes an ended job with everything that is kept of it; `not_found` once it is gone. */
     delete(jobId: string, options?: CallOptions): Promise<void>;
     /**
@@ -83,7 +77,8 @@ export interface Client {
       page?: { after?: string; limit?: number } & Pick<FollowOptions, 'types' | 'taskId'>,
       options?: CallOptions,
     ): Promise<EventList>;
-  } & SteerCalls;
+  } & SteerCalls &
+    RerunCalls;
   tasks: TaskCalls;
   artifacts: ArtifactCalls;
   keys: KeyCalls;
@@ -108,14 +103,6 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
   const control = (jobId: string, action: string, body?: object, { signal }: CallOptions = {}) =>
     transport.json(Job, { method: 'POST', path: `${jobPath(jobId)}/${action}`, body, signal });
   const calls: Client['jobs'] = {
-    dryRun: (body, { signal } = {}) =>
-      transport.json(DryRunAnswer, {
-        method: 'POST',
-        path: '/v1/jobs',
-        body: { ...body, dryRun: true },
-        signal,
-        repeatable: true,
-      }),
     submit: (body, options = {}) =>
       transport.json(SubmitAnswer, {
         method: 'POST',
@@ -140,14 +127,6 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
     start: (jobId, options) => control(jobId, 'start', undefined, options),
     edit: (jobId, body, { signal } = {}) =>
       transport.json(Job, { method: 'PATCH', path: jobPath(jobId), body, signal }),
-    rerun: (jobId, body, options = {}) =>
-      transport.json(RerunAnswer, {
-        method: 'POST',
-        path: `${jobPath(jobId)}/rerun`,
-        body,
-        headers: writeHeaders(options),
-        signal: options.signal,
-      }),
     delete: (jobId, { signal } = {}) => transport.none({ method: 'DELETE', path: jobPath(jobId), signal }),
     wait: (jobId, options = {}) => waitForEnd(calls, jobId, options),
     result: (jobId, { signal } = {}) =>
@@ -161,6 +140,7 @@ function jobCalls(transport: Transport, reconnect: Retries): Client['jobs'] {
       return transport.json(EventList, { path: withQuery(`${jobPath(jobId)}/events`, query), signal });
     },
     ...steerCalls(transport),
+    ...rerunCalls(transport),
   };
   return calls;
 }

@@ -53,6 +53,7 @@ export { type Client, type ClientOptions, createClient } from './client.ts';
 export { isCrewboardError } from './errors.ts';
 export type { FollowOptions } from './follow.ts';
 export type { KeyCalls } from './keys.ts';
+export type { RerunCalls } from './rerun.ts';
 export type { Retries } from './retries.ts';
 export type { SteerCalls } from './steer.ts';
 export type { TaskCalls } from './tasks.ts';

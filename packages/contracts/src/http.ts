@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { BoardEvent } from './event.ts';
 import { EventId, JobId, TaskId } from './ids.ts';
-import { Job, JobLimits, JobLinks, JobStatus, ProjectName, WorkToolName } from './job.ts';
+import { Job, JobLinks, JobStatus } from './job.ts';
 import { JsonValue, recordOf } from './json.ts';
 import { NewTask } from './new-task.ts';
 import { READINESS_STATES, Task, TaskFailure } from './task.ts';
-import { Executor, TaskStatus } from './task-states.ts';
+import { TaskStatus } from './task-states.ts';
 import { boundedText } from './text.ts';
 import { PaidUsage } from './usage.ts';
 
@@ -15,34 +15,6 @@ const cursor = z.string().max(100).optional();
 /** 202 answer of `POST /v1/jobs`. */
 export const SubmitAnswer = z.strictObject({ id: JobId, status: JobStatus, links: JobLinks });
 export type SubmitAnswer = z.infer<typeof SubmitAnswer>;
-
-/** 200 answer of `POST /v1/jobs` with `dryRun`: the job as it would be, of which nothing was stored. */
-export const DryRunAnswer = z.strictObject({
-  dryRun: z.literal(true),
-  project: ProjectName,
-  title: z.string(),
-  /** Right after the submit. */
-  status: JobStatus,
-  simulated: z.boolean(),
-  models: z.strictObject({ lead: z.string(), worker: z.string() }),
-  limits: JobLimits,
-  tools: z.array(WorkToolName),
-  /** With the path as it was resolved. */
-  workspace: z.strictObject({ path: z.string() }).optional(),
-  /** Those of the body, and how many of them depend on nothing; a lead plans its own later. */
-  tasks: z.strictObject({ total: z.number().int().nonnegative(), ready: z.number().int().nonnegative() }),
-  /** The first ten in plan order. */
-  first: z.array(
-    z.strictObject({
-      number: z.number().int().positive(),
-      key: z.string().optional(),
-      title: z.string(),
-      executor: Executor,
-      dependsOn: z.array(z.string()).optional(),
-    }),
-  ),
-});
-export type DryRunAnswer = z.infer<typeof DryRunAnswer>;
 
 export const JobList = z.strictObject({
   jobs: z.array(Job),

@@ -23,6 +23,7 @@ export { BoardSnapshot, TaskLine, toTaskLine } from './board-snapshot.ts';
 export { CheckedData, OUTPUT_SCHEMA_CHECK } from './checks.ts';
 export { Attempt, Claim } from './claim.ts';
 export { isoTime } from './clock.ts';
+export { DryRunAnswer } from './dry-run.ts';
 export { COMMANDS_MODES, type CommandsMode, Environment, parseEnvironment } from './environment.ts';
 export { CrewboardError, ERROR_STATUS, ErrorCode, ErrorExtras, Problem, Retry } from './errors.ts';
 export { BoardEvent, EVENT_FORMAT, EVENT_TYPES, EventType, TERMINAL_EVENT_TYPES } from './event.ts';
@@ -45,7 +46,6 @@ export {
   AddTasksAnswer,
   AddTasksBody,
   CancelBody,
-  DryRunAnswer,
   EventList,
   JobList,
   JobListQuery,
@@ -141,7 +141,7 @@ export {
 } from './person-http.ts';
 export { REDACTED, redactFields, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
-export { RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
+export { matchesGlob, RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
 export { shownLine, visibleText } from './shown-text.ts';
 export {
   ApprovePlanBody,

@@ -1,40 +1,77 @@
 import { z } from 'zod';
-import { JobId } from './ids.ts';
-import { JobLinks, JobStatus } from './job.ts';
-import { FailureClass } from './task-states.ts';
+import { JobId, TaskId } from './ids.ts';
+import { JobStatus } from './job.ts';
+import { FailureClass, TaskStatus } from './task-states.ts';
 import { requiredText } from './text.ts';
 
-const label = z.string().min(1).max(64);
+const EndedTaskStatus = TaskStatus.extract(['completed', 'failed', 'cancelled']);
+const label = requiredText(64);
 
-/** Which ended tasks a rerun takes: all conditions at once; of several labels a task has all. */
+/** Which ended tasks are run again: those that all conditions name. */
 export const RerunWhere = z
   .strictObject({
-    status: z.enum(['completed', 'failed', 'cancelled']).optional(),
+    /** One status, or any of a list; absent: however they ended. */
+    status: z.union([EndedTaskStatus, z.array(EndedTaskStatus).min(1).max(3)]).optional(),
+    /** Several labels mean all of them. */
     label: z.union([label, z.array(label).min(1).max(20)]).optional(),
     /** A pattern for the whole key: `*` stands for any characters, `?` for one. */
     key: requiredText(200).optional(),
+    /** The class of the failure. */
     class: FailureClass.optional(),
   })
-  .refine((where) => Object.values(where).some((value) => value !== undefined), {
-    message: 'needs at least one of status, label, key and class',
-  });
+  .refine(
+    (where) => Object.values(where).some((value) => value !== undefined),
+    'must name at least one of status, label, key and class ({"key": "*"} means every task that has a key)',
+  );
 export type RerunWhere = z.infer<typeof RerunWhere>;
 
 /** `POST /v1/jobs/:id/rerun`. */
 export const RerunBody = z.strictObject({
   where: RerunWhere,
-  /** Stands below the tasks' own instructions from then on. */
-  instructions: requiredText(8192).optional(),
-  /** Refused with `stale_version` when another number of tasks matches. */
-  expectCount: z.number().int().nonnegative().optional(),
+  /** What the next attempts are told besides the task's own instructions; that of the last rerun stands. */
+  instructions: requiredText(4096).optional(),
+  /** How many tasks must match; else nothing is changed. */
+  expectCount: z.number().int().min(1).max(1_000_000).optional(),
 });
 export type RerunBody = z.infer<typeof RerunBody>;
 
-/** How many tasks matched; 0: nothing was changed. They are opened again one after the other. */
+/** How far a rerun is. `reopened`, `skipped` and `left` add up to `matched`. */
 export const RerunAnswer = z.strictObject({
   jobId: JobId,
-  matched: z.number().int().nonnegative(),
   status: JobStatus,
-  links: JobLinks,
+  /** The number of this rerun among those of the job. */
+  rerun: z.number().int().positive(),
+  matched: z.number().int().positive(),
+  /** Tasks that are pending again. */
+  reopened: z.number().int().nonnegative(),
+  /** Tasks that somebody changed in the meantime, and that were left as they are. */
+  skipped: z.number().int().nonnegative(),
+  /** Tasks that follow by themselves in the next moments. */
+  left: z.number().int().nonnegative(),
+  /** Dependents that have started on an earlier result and are not run again; at most 100 of them. */
+  startedDependents: z.array(TaskId),
 });
 export type RerunAnswer = z.infer<typeof RerunAnswer>;
+
+/** True when `text` as a whole is what the pattern stands for: `*` any characters, `?` one. Takes linear space, no regular expression. */
+export function matchesGlob(pattern: string, text: string): boolean {
+  const wanted = [...pattern];
+  const given = [...text];
+  let at = 0;
+  let star = -1;
+  let from = 0;
+  for (let i = 0; i < given.length; ) {
+    if (wanted[at] === '*') {
+      star = at++;
+      from = i;
+    } else if (at < wanted.length && (wanted[at] === '?' || wanted[at] === given[i])) {
+      at++;
+      i++;
+    } else if (star >= 0) {
+      at = star + 1;
+      i = ++from;
+    } else return false;
+  }
+  while (wanted[at] === '*') at++;
+  return at === wanted.length;
+}

@@ -1,4 +1,4 @@
-import type { Boards } from '@crewboard/board';
+import { type Boards, inSlices } from '@crewboard/board';
 import {
   type CommandsMode,
   CrewboardError,
@@ -75,14 +75,13 @@ export function refuseUnfitCommandEdit(
   if (after.executor === 'command' || patch.command !== undefined) refuseUnfitCommand(after, path, rules);
 }
 
-/** Refuses tools and tasks of a job that need commands where they can't be had; `pathOf` names a task by its index. */
-export function refuseUnfitCommands(
+/** Refuses tools and tasks of a job that need commands where they can't be had; gives way to other work between tasks. */
+export async function refuseUnfitCommands(
   { tools = [], tasks }: { tools?: readonly string[] | undefined; tasks: readonly NewTask[] },
   rules: CommandRules,
-  pathOf: (index: number) => string = (i) => `tasks[${i}]`,
-): void {
+): Promise<void> {
   if (tools.includes('run_command') && rules.commands === 'off') throw noCommands('tools (run_command)');
-  for (const [i, task] of tasks.entries()) refuseUnfitCommand(task, pathOf(i), rules);
+  await inSlices(tasks, (task, i) => refuseUnfitCommand(task, `tasks[${i}]`, rules));
 }
 
 /**

@@ -36,7 +36,6 @@ import { createListJobs } from './list-jobs.ts';
 import { createLoopGuard } from './loop-guard.ts';
 import { personRequest } from './person-request.ts';
 import { personService } from './person-service.ts';
-import { createPreviewJob } from './preview-job.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
 import { readWanted } from './read-wanted.ts';
 import { redisTrouble } from './redis-trouble.ts';
@@ -76,8 +75,7 @@ function jobCalls(
 ) {
   const publishCancel = cancelPublisher(redis, settings.prefix);
   return {
-    submitJob: createSubmitJob({ boards, settings, checkRules }),
-    previewJob: createPreviewJob({ settings, checkRules }),
+    ...createSubmitJob({ boards, settings, checkRules }),
     ...jobService({ boards, settings, view }),
 
     async getJob(scope: Scope, jobId: string): Promise<Job> {
@@ -147,7 +145,7 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
 
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
-      refuseUnfitCommands(
+      await refuseUnfitCommands(
         { tasks },
         { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
       );

@@ -1,85 +1,76 @@
-import { type Boards, withRerunText } from '@crewboard/board';
+import type { Boards, RerunState } from '@crewboard/board';
 import {
-  CrewboardError,
-  isTerminal,
-  type RerunAnswer,
+  matchesGlob,
   type RerunBody,
   type RerunWhere,
   type Task,
+  type TaskStatus,
+  TERMINAL_STATUSES,
 } from '@crewboard/contracts';
-import { linksOf } from './job-view.ts';
-import { fitsGlob } from './key-glob.ts';
 import { personRequest } from './person-request.ts';
 import type { RerunCalls } from './service.ts';
 import { visibleJob } from './visible-job.ts';
 
-const PAGE = 100;
-/** Instructions of a task, with all that is put below them. */
-const INSTRUCTIONS_MOST = 16_384;
+/** Tasks that one script reads for the choice. */
+const PAGE = 250;
+/** How long a call carries its rerun out itself; what is left then goes on by the outbox. */
+const CARRY_OUT_MS = 5000;
 
-function fits(task: Task, where: RerunWhere): boolean {
-  if (!isTerminal(task.status)) return false;
-  if (where.class !== undefined && task.failure?.class !== where.class) return false;
-  return where.key === undefined || (task.key !== undefined && fitsGlob(where.key, task.key));
+function fits({ key, failure }: Task, where: RerunWhere): boolean {
+  if (where.class !== undefined && failure?.class !== where.class) return false;
+  return where.key === undefined || (key !== undefined && matchesGlob(where.key, key));
 }
 
-function refuseTooLong(task: Task, text: string): void {
-  if (withRerunText(task.instructions, text).length <= INSTRUCTIONS_MOST) return;
-  throw new CrewboardError(
-    'limit_exceeded',
-    `with these instructions those of #${task.number} ${task.id} would be over ${INSTRUCTIONS_MOST} characters. Send shorter ones, or edit the task.`,
-    { taskId: task.id, path: 'instructions' },
-  );
-}
-
-/** Runs ended tasks of a job again; see RerunCalls. */
-export function rerunService({ boards }: { boards: Boards }): RerunCalls {
-  /** The ended tasks that fit, in plan order, as they are now. */
-  async function select(jobId: string, { where, instructions }: RerunBody) {
-    const found: { taskId: string; version: number }[] = [];
-    const query = {
-      status: where.status,
-      label: where.label,
-      full: instructions !== undefined,
-      planned: true,
-    };
+/** The ended tasks that match, in the order of their numbers; never task 0 nor a rejected proposal. */
+async function chosen(
+  boards: Boards,
+  jobId: string,
+  where: RerunWhere,
+): Promise<Pick<Task, 'id' | 'version'>[]> {
+  const found: Pick<Task, 'id' | 'version' | 'number'>[] = [];
+  const statuses: readonly TaskStatus[] = [where.status ?? TERMINAL_STATUSES].flat();
+  for (const status of new Set(statuses)) {
+    const query = { status, label: where.label, planned: true, limit: PAGE };
     for (let after: number | undefined = 0; after !== undefined; ) {
-      const page = await boards.page(jobId, { ...query, after, limit: PAGE });
+      const page = await boards.page(jobId, { ...query, after });
       for (const task of page.tasks) {
-        if (!fits(task, where)) continue;
-        if (instructions !== undefined) refuseTooLong(task, instructions);
-        found.push({ taskId: task.id, version: task.version });
+        if (fits(task, where)) found.push({ id: task.id, version: task.version, number: task.number });
       }
       after = page.nextAfter;
     }
-    return found;
+  }
+  return found.sort((a, b) => a.number - b.number);
+}
+
+/** How people run many tasks again; see RerunCalls. */
+export function rerunService({ boards }: { boards: Boards }): RerunCalls {
+  /** Carries the rerun out as far as the time goes; others may do so at once. */
+  async function carryOut(jobId: string, begun: RerunState): Promise<RerunState> {
+    const until = performance.now() + CARRY_OUT_MS;
+    let state = begun;
+    while (state.left > 0 && performance.now() < until) state = await boards.rerunSlice(jobId, state.rerun);
+    return state;
   }
 
   return {
-    async rerunTasks(scope, jobId, body, idempotencyKey): Promise<RerunAnswer> {
+    async rerunTasks(scope, jobId, body: RerunBody, idempotencyKey) {
       await visibleJob(boards, scope, jobId);
-      const { instructions, expectCount } = body;
-      const tasks = await select(jobId, body);
-      // Before and after: a crash between the two leaves a job that is looked after, and a sweep in between takes an
-      // ended one off the list.
-      await boards.index.addLive(jobId);
-      const { count, isExpected } = await boards.rerun(jobId, {
+      const { where, instructions, expectCount } = body;
+      const tasks = await chosen(boards, jobId, where);
+      // Before and after: a crash between the two leaves a job that is looked after.
+      if (tasks.length > 0) await boards.index.addLive(jobId);
+      const begun = await boards.startRerun(jobId, {
         by: { kind: 'user', id: scope.caller },
-        tasks,
         reason: 'rerun by a person',
         instructions,
+        tasks,
         expectCount,
         ...personRequest(idempotencyKey, 'rerun', body),
       });
       await boards.index.addLive(jobId);
-      if (!isExpected) {
-        throw new CrewboardError(
-          'stale_version',
-          `${count} ended tasks match, and expectCount is ${expectCount}. Nothing was changed. List the tasks, and send the number that is right.`,
-          { matched: count, expectCount, next: { call: 'list_tasks' } },
-        );
-      }
-      return { jobId, matched: count, status: (await boards.job(jobId)).status, links: linksOf(jobId) };
+      const state = await carryOut(jobId, begun);
+      const { status } = await boards.job(jobId);
+      return { jobId, status, ...state };
     },
   };
 }

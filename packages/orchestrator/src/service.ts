@@ -161,12 +161,12 @@ export interface PersonCalls {
   explainTask(scope: Scope, jobId: string, taskId: string): Promise<Why>;
 }
 
-/** Running ended tasks again, many at once. */
+/** How people run many tasks of a job again. */
 export interface RerunCalls {
   /**
-   * Opens the ended tasks that match again, and the job with them; finished ones that do not match stay as they are.
-   * What is accepted is carried out whatever crashes, each task once. Task 0 never matches. Errors: `stale_version`
-   * (another number than expected), `limit_exceeded` (instructions), `terminal`, `idempotency_mismatch`.
+   * Opens the ended tasks that match for another run; an ended job runs again. Tasks that do not match stay as they are.
+   * Errors: `not_found` (nothing matches), `invalid_argument` (another number than `expectCount`), `terminal` (archived,
+   * being cancelled), `idempotency_mismatch`. Nothing is changed then.
    */
   rerunTasks(scope: Scope, jobId: string, body: RerunBody, idempotencyKey?: string): Promise<RerunAnswer>;
 }
@@ -243,8 +243,8 @@ export interface Service
     DeletionCalls,
     KeyCalls {
   submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer>;
-  /** What a submit of this body would do; nothing is stored. Errors: those of the submit. */
-  previewJob(scope: Scope, body: JobBody): Promise<DryRunAnswer>;
+  /** What submitting this body would do: the same errors, and nothing is stored. */
+  dryRunJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<DryRunAnswer>;
   getJob(scope: Scope, jobId: string): Promise<Job>;
   listJobs(scope: Scope, page: { cursor?: string | undefined; limit?: number | undefined }): Promise<JobList>;
   cancelJob(scope: Scope, jobId: string, reason?: string, idempotencyKey?: string): Promise<Job>;

@@ -4,24 +4,142 @@ import type { Boards } from '@crewboard/board';
 import {
   type Actor,
   CrewboardError,
+  DEFAULT_LIMITS,
+  type DryRunAnswer,
   type JobBody,
-  type JobStatus,
+  type JobLimits,
+  type JobSpec,
   newJobId,
   newSecret,
   type SubmitAnswer,
+  type WorkToolName,
 } from '@crewboard/contracts';
-import { type CheckedJob, checkJob, projectOf, type SpecDependencies } from './check-job.ts';
-import { givenCount } from './given-tasks.ts';
+import type { CheckRules } from './checks/check-rules.ts';
+import { refuseUnfitCommands } from './command-tasks.ts';
+import { dryRunOf } from './dry-run.ts';
 import { linksOf } from './job-view.ts';
+import { refuseLaterJobFields } from './later.ts';
 import { listJob } from './list-job.ts';
+import { expandMap } from './map/expand-map.ts';
+import { toldOfMap } from './map/map-error.ts';
+import { modelsOf, modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
+import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
+import { checkWorkspace } from './workspace-root.ts';
 
+const READ_ONLY_TOOLS: WorkToolName[] = ['list_files', 'read_file', 'search_files'];
+/** Tasks that a job's body may bring; more can be added once it runs. */
+const TASKS_MOST = 100_000;
 /** How long a repeat waits for the first request of its Idempotency-Key; past it the first one has crashed. */
 const REPEAT_WAIT_MS = 90_000;
 const REPEAT_POLL_MS = 50;
 
-interface SubmitDependencies extends SpecDependencies {
+/** A body with all its tasks written out, and the job's fixed settings. */
+interface Checked {
+  spec: JobSpec;
+  body: JobBody;
+}
+
+interface SubmitDependencies {
   boards: Boards;
+  settings: Settings;
+  checkRules: CheckRules;
+}
+
+function projectOf(scope: Scope, body: JobBody): string {
+  if (scope.project === '*') return body.project ?? 'default';
+  if (body.project !== undefined && body.project !== scope.project) {
+    throw new CrewboardError('forbidden', `this key belongs to project ${scope.project}`);
+  }
+  return scope.project;
+}
+
+function limitsOf(body: JobBody): JobLimits {
+  const limits = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(body.limits ?? {})) {
+    if (value !== undefined) Object.assign(limits, { [name]: value });
+  }
+  const tasks = (body.tasks?.length ?? 0) + (body.map?.items.length ?? 0);
+  const most = Math.min(limits.maxTasks, TASKS_MOST);
+  if (tasks > most) {
+    const bound =
+      most === TASKS_MOST ? `a job may bring ${TASKS_MOST}` : `limits.maxTasks is ${limits.maxTasks}`;
+    throw new CrewboardError(
+      'limit_exceeded',
+      `the job has ${tasks} tasks and ${bound}. Nothing was changed. ${most === TASKS_MOST ? 'Add the others later.' : 'Raise it or send fewer.'}`,
+      { tasks, most },
+    );
+  }
+  return limits;
+}
+
+function titleOf(body: JobBody): string {
+  if (body.title !== undefined) return body.title;
+  const text = body.goal ?? body.tasks?.[0]?.title ?? 'Job';
+  const line = text.trim().split('\n', 1)[0] ?? text;
+  return line.length <= 80
+    ? line
+    : `${line
+        .slice(0, 79)
+        .toWellFormed()
+        .replace(/\ufffd$/, '')}…`;
+}
+
+/** Checks a body as a whole and makes the job's fixed settings of it, before anything is stored. */
+async function specOf(
+  project: string,
+  scope: Scope,
+  body: JobBody,
+  jobId: string,
+  { settings, checkRules }: SubmitDependencies,
+): Promise<JobSpec> {
+  refuseLaterJobFields(body);
+  checkRules.refuseUnfitJob(body);
+  await refuseUnfitCommands(
+    { tools: body.tools, tasks: body.tasks ?? [] },
+    { commands: settings.commands, hasWorkspace: body.workspace !== undefined },
+  );
+  const limits = limitsOf(body);
+  const provider = defaultProvider(settings);
+  if (provider === undefined && (body.goal !== undefined || needsModel(body.tasks ?? []))) {
+    throw noModel('this job');
+  }
+  const workspace =
+    body.workspace === undefined
+      ? undefined
+      : { path: await checkWorkspace(body.workspace.path, settings.workspaceRoots, settings.dataDir) };
+  if (workspace === undefined && body.tools !== undefined && body.tools.length > 0) {
+    throw new CrewboardError('invalid_argument', 'tools need a workspace: add workspace.path', {
+      path: 'tools',
+    });
+  }
+  await checkRules.refuseUnfitTasks(body.tasks ?? [], { workspace });
+  const models = {
+    lead: body.models?.lead ?? settings.models.lead,
+    worker: body.models?.worker ?? settings.models.worker,
+  };
+  refuseUnpriced(pricesOf(provider ?? 'anthropic', settings.prices), [
+    ...(body.goal === undefined ? [] : modelsOfJob({ goal: body.goal, models }, limits)),
+    ...modelsOf(body.tasks ?? [], models.worker, limits),
+  ]);
+  return {
+    v: 1,
+    id: jobId,
+    project,
+    title: titleOf(body),
+    ...(body.goal === undefined ? {} : { goal: body.goal }),
+    ...(workspace === undefined ? {} : { workspace }),
+    models,
+    limits,
+    allowParallelInProgress: body.allowParallelInProgress ?? true,
+    tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
+    // A job that is all for people and programs outside calls none.
+    provider: provider ?? 'anthropic',
+    ...(body.outputSchema === undefined ? {} : { outputSchema: body.outputSchema }),
+    ...(body.plan?.approve ? { plan: { approve: true } } : {}),
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
+    createdBy: scope.caller,
+  };
 }
 
 /**
@@ -29,17 +147,13 @@ interface SubmitDependencies extends SpecDependencies {
  * chunks -> one flip. A crash before the flip leaves a board that nobody sees and that the sweeper deletes; the same
  * Idempotency-Key then makes the job anew under the same ID.
  * Errors: `invalid_argument`, `forbidden`, `limit_exceeded`, `dependency_cycle`, `unknown_dependency`,
- * `duplicate_key`, `idempotency_mismatch`, `unavailable`. Each leaves nothing stored.
+ * `duplicate_key`, `idempotency_mismatch`, `unavailable`. Each leaves nothing stored. A dry run checks the same and
+ * stores nothing.
  */
 export function createSubmitJob(dependencies: SubmitDependencies) {
   const { boards, settings } = dependencies;
 
-  async function fill(
-    { spec, tasks }: CheckedJob,
-    body: JobBody,
-    by: Actor,
-    token: string,
-  ): Promise<SubmitAnswer> {
+  async function fill(spec: JobSpec, body: JobBody, by: Actor, token: string): Promise<SubmitAnswer> {
     await boards.index.addLive(spec.id);
     const lead = body.goal === undefined ? {} : { lead: { title: spec.title, instructions: body.goal, by } };
     const { createdAt } = await boards.create(spec, {
@@ -49,7 +163,9 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
       approvePlan: spec.plan?.approve === true,
       ...lead,
     });
-    if (tasks.length > 0) await boards.stage(spec.id, { tasks, by, fill: token });
+    if (body.tasks !== undefined) {
+      await boards.stage(spec.id, { tasks: body.tasks, by, fill: token });
+    }
     await boards.flip(spec.id, by, token);
     // Again, in case a sweep took the job for gone before its board was there.
     await boards.index.addLive(spec.id);
@@ -71,20 +187,19 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
   }
 
   /** The chain under an Idempotency-Key: one request at a time works on its job, the others wait for its flip. */
-  async function once(job: CheckedJob, body: JobBody, by: Actor): Promise<SubmitAnswer> {
-    const { id } = job.spec;
+  async function once(spec: JobSpec, body: JobBody, by: Actor): Promise<SubmitAnswer> {
     const until = performance.now() + REPEAT_WAIT_MS;
     const token = newSecret();
     while (performance.now() < until) {
-      const state = await stateOf(id, body);
+      const state = await stateOf(spec.id, body);
       if (typeof state === 'object') return state;
-      if (await boards.index.lockSubmit(id, token)) {
+      if (await boards.index.lockSubmit(spec.id, token)) {
         try {
           // Left by a request that crashed or is stuck: begun anew under this request's token, which shuts it out.
-          if (!(await boards.drop(id, 0))) continue;
-          return await fill(job, body, by, token);
+          if (!(await boards.drop(spec.id, 0))) continue;
+          return await fill(spec, body, by, token);
         } finally {
-          await boards.index.unlockSubmit(id, token);
+          await boards.index.unlockSubmit(spec.id, token);
         }
       }
       await delay(REPEAT_POLL_MS);
@@ -95,37 +210,69 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     );
   }
 
-  return async (scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer> => {
-    const by: Actor = { kind: 'user', id: scope.caller };
-    const project = projectOf(scope, body);
-    const hash = createHash('sha256').update(JSON.stringify(body)).digest('hex');
-    const earlier =
-      idempotencyKey === undefined ? undefined : await boards.index.boundTo(project, idempotencyKey);
-    if (earlier !== undefined) {
-      refuseOtherBody(earlier, hash);
-      // A repeat is answered as the first was, whatever has become of its workspace or model since.
-      const state = await stateOf(earlier.jobId, body);
-      if (typeof state === 'object') return state;
+  async function checked(scope: Scope, body: JobBody, id: string): Promise<Checked> {
+    const { map, ...others } = body;
+    // Before so many are made.
+    limitsOf(body);
+    const tasks = map === undefined ? body.tasks : await expandMap(map, body.tasks ?? []);
+    const whole = { ...others, tasks };
+    try {
+      const spec = await specOf(projectOf(scope, body), scope, whole, id, dependencies);
+      await boards.checkStaged(tasks ?? []);
+      return { spec, body: whole };
+    } catch (error) {
+      throw toldOfMap(error, body);
     }
-    const job = await checkJob(scope, body, newJobId(), dependencies);
-    if (idempotencyKey === undefined) return fill(job, body, by, newSecret());
-    const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, job.spec.id);
-    refuseOtherBody(bound, hash);
-    return once({ ...job, spec: { ...job.spec, id: bound.jobId } }, body, by);
+  }
+
+  /** What an Idempotency-Key was used for. Errors: `idempotency_mismatch` when that was another body. */
+  async function earlierJob(
+    project: string,
+    key: string | undefined,
+    hash: string,
+  ): Promise<string | undefined> {
+    const earlier = key === undefined ? undefined : await boards.index.boundTo(project, key);
+    if (earlier !== undefined) refuseOtherBody(earlier, hash);
+    return earlier?.jobId;
+  }
+
+  return {
+    async submitJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<SubmitAnswer> {
+      const by: Actor = { kind: 'user', id: scope.caller };
+      const project = projectOf(scope, body);
+      const hash = hashOf(body);
+      const earlier = await earlierJob(project, idempotencyKey, hash);
+      // A repeat is answered as the first was, whatever has become of its workspace or model since.
+      const state = earlier === undefined ? 'absent' : await stateOf(earlier, body);
+      if (typeof state === 'object') return state;
+      const { spec, body: whole } = await checked(scope, body, newJobId());
+      if (idempotencyKey === undefined) return fill(spec, whole, by, newSecret());
+      const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, spec.id);
+      refuseOtherBody(bound, hash);
+      return once({ ...spec, id: bound.jobId }, whole, by);
+    },
+
+    async dryRunJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<DryRunAnswer> {
+      const earlier = await earlierJob(projectOf(scope, body), idempotencyKey, hashOf(body));
+      if (earlier !== undefined) await stateOf(earlier, body);
+      const { spec, body: whole } = await checked(scope, body, newJobId());
+      return dryRunOf(spec, whole, answerFor(spec.id, whole).status, earlier);
+    },
   };
 }
 
-/** The status right after the flip, which a repeat is answered too. */
-function answerFor(jobId: string, body: JobBody): SubmitAnswer {
-  return { id: jobId, status: statusAfter(body), links: linksOf(jobId) };
+/** A body as it is told from others under an Idempotency-Key; a dry run is for the submit without that field. */
+function hashOf({ dryRun: _, ...body }: JobBody): string {
+  return createHash('sha256').update(JSON.stringify(body)).digest('hex');
 }
 
-/** The status of a job right after its submit. */
-export function statusAfter(body: JobBody): JobStatus {
-  if (body.hold) return 'accepting';
-  const plans = body.goal !== undefined && (givenCount(body) === 0 || body.plan?.approve === true);
-  if (plans) return 'planning';
-  return body.plan?.approve ? 'awaiting_approval' : 'running';
+/** The status right after the flip, which a repeat is answered too. */
+function answerFor(jobId: string, { goal, tasks, map, hold, plan }: JobBody): SubmitAnswer {
+  if (hold) return { id: jobId, status: 'accepting', links: linksOf(jobId) };
+  const isGiven = tasks !== undefined || map !== undefined;
+  const plans = goal !== undefined && (!isGiven || plan?.approve === true);
+  const status = plans ? 'planning' : plan?.approve ? 'awaiting_approval' : 'running';
+  return { id: jobId, status, links: linksOf(jobId) };
 }
 
 function deletedSince(jobId: string): CrewboardError {

@@ -132,6 +132,14 @@ const ofPeople: [number, fc.Arbitrary<Command>][] = [
   [4, change({ edits: 2 })],
   [3, change({ cancels: 2 })],
   [4, change({ reopens: 2 })],
+  [
+    3,
+    fc.record({
+      do: fc.constant('rerun'),
+      tasks: fc.array(fc.record({ stale, pick }), { maxLength: 4 }),
+      request,
+    }),
+  ],
   [1, change({ adds: 2, edits: 2, cancels: 1, reopens: 1 })],
   [
     5,

@@ -84,9 +84,12 @@ export type Call =
   | { do: 'endChecks'; task: number; runner: number; version: number; passed: boolean; delay: Delay }
   | { do: 'pause'; cause: string }
   | { do: 'resume'; cause?: string }
+  /** People run tasks again that they saw at these versions. */
+  | { do: 'rerun'; request?: string; tasks: { task: number; version: number }[] }
   | { do: 'cancelJob' }
   | { do: 'sweep' }
-  | { do: 'carryOut'; kind: 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade'; task: number }
+  /** `task`: of a rerun its number. */
+  | { do: 'carryOut'; kind: 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'rerun'; task: number }
   | { do: 'forget'; item: { kind: string; task: number; attempt: number; dispatch: number } }
   | (Held & { do: 'tell' })
   | (Held & { do: 'wait'; request: string })

@@ -143,7 +143,7 @@ function applyEdit(board: ModelBoard, { edit, links }: CheckedEdit): void {
 }
 
 /** Opens an ended job again; a lead that ended well, and is not itself reopened, waits for news. */
-function reopenJob(board: ModelBoard, reopensLead: boolean): void {
+export function reopenJob(board: ModelBoard, reopensLead: boolean): void {
   if (!hasEnded(board)) return;
   board.status = 'running';
   board.cancelling = false;
@@ -159,7 +159,7 @@ function reopenJob(board: ModelBoard, reopensLead: boolean): void {
 }
 
 /** A terminal task is pending again; returns the dependents that have started already. */
-function reopenTask(board: ModelBoard, task: ModelTask): number[] {
+export function reopenTask(board: ModelBoard, task: ModelTask): number[] {
   const started = plannedOf(board).filter((dependent) =>
     dependent.dependsOn.some(({ on }) => on === task.number),
   );

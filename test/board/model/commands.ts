@@ -61,6 +61,7 @@ export type Command =
   | (Stale & { do: 'endChecks'; pick: number; passed: boolean; delay: Delay })
   | { do: 'pause'; cause: 'user' | 'stall' }
   | { do: 'resume'; cause: 'user' | 'stall' | null }
+  | { do: 'rerun'; tasks: (Stale & { pick: number })[]; request: number | null }
   | { do: 'cancelJob' }
   | { do: 'sweep' }
   | { do: 'tell'; pick: number }

@@ -127,6 +127,11 @@ export async function seenInRedis(
     stored.map(async (task) => [task.number, await storedTask(rig, task)] as const),
   );
   const folded = foldEvents(events);
+  /** What an outbox entry is about: a task, a rerun, or neither. */
+  const numberIn = (kind: string, about: string) => {
+    if (kind === 'rerun') return Number(about);
+    return about === '' ? 0 : numberOf(about);
+  };
   return {
     job: { status: job.status, pauses: job.pauses, counts: job.counts },
     tasks: Object.fromEntries(tasks),
@@ -146,7 +151,7 @@ export async function seenInRedis(
       // What goes into stores outside is none of the board's.
       .filter(({ kind }) => kind !== 'archive' && kind !== 'journal')
       .map(({ kind, taskId, attempt, dispatch }) =>
-        JSON.stringify({ kind, task: taskId === '' ? 0 : numberOf(taskId), attempt, dispatch }),
+        JSON.stringify({ kind, task: numberIn(kind, taskId), attempt, dispatch }),
       )
       .sort(),
     log: fresh

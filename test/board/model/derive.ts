@@ -76,9 +76,13 @@ export function jobStatusOf(board: ModelBoard): JobStatus {
   return board.pauses.length > 0 && !hasEnded(board) ? 'paused' : board.status;
 }
 
+/** True while something is still to be done in slices. */
+export const isUnderWay = (board: ModelBoard): boolean =>
+  board.slices.length + board.cascades.length + board.losses.length + board.reruns.length > 0;
+
 /** True when no task can go on by itself or by people, and nothing is under way between them. */
 export function isStill(board: ModelBoard): boolean {
-  if (board.slices.length + board.cascades.length + board.losses.length > 0) return false;
+  if (isUnderWay(board)) return false;
   return plannedOf(board).every((task) => {
     if (isOver(task) || isOutside(task)) return true;
     return task.status === 'pending' && ['waiting', 'unreachable'].includes(readinessOf(task));

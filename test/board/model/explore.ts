@@ -48,7 +48,16 @@ export function canonical({ board, holders }: State): string {
     .filter(({ kind }) => kind !== 'enqueue' && kind !== 'checks')
     .map(({ kind, task }) => `${kind}${task}`);
   const deliveries = TASKS.map((number) => canonicalDeliveries(board, number));
-  return JSON.stringify([board.status, tasks, proofs, outbox, deliveries, board.losses, board.cascades]);
+  return JSON.stringify([
+    board.status,
+    tasks,
+    proofs,
+    outbox,
+    deliveries,
+    board.losses,
+    board.cascades,
+    board.reruns,
+  ]);
 }
 
 /** The deliveries that can be made: whether the newest and the oldest are for the attempt that is next. */

@@ -5,6 +5,7 @@ import {
   isOpen,
   isOutside,
   isOver,
+  isUnderWay,
   leadOf,
   plannedOf,
   readinessOf,
@@ -31,6 +32,7 @@ import {
 } from './follow.ts';
 import { failReview, failTask, queueChecks } from './holder.ts';
 import { holderTask, isAnswer, OK, refused, remember } from './refusals.ts';
+import { carryOnRerun } from './reruns.ts';
 import type { ModelBoard, ModelTask } from './state.ts';
 
 type Of<Name extends Call['do']> = Extract<Call, { do: Name }>;
@@ -101,6 +103,7 @@ export function sweep(board: ModelBoard): Answer {
 export function carryOut(board: ModelBoard, call: Of<'carryOut'>): Answer {
   if (call.kind === 'settle') carryOnSettling(board, call.task);
   if (call.kind === 'cascade') carryOnCancelling(board, call.task);
+  if (call.kind === 'rerun') carryOnRerun(board, call.task);
   if (call.kind === 'lost') cancelLost(board, call.task);
   if (call.kind === 'cancel') cancelAll(board);
   if (call.kind === 'dispatch') fillWindow(board);
@@ -178,7 +181,7 @@ export function finishJob(board: ModelBoard, call: Of<'finish'>): Answer {
   if (call.waive.some((number) => taskOf(board, number) === undefined)) return refused('not_found');
   const open = plannedOf(board).filter((task) => !isOver(task) && !isOutside(task));
   const left = open.filter((task) => !call.waive.includes(task.number));
-  if (left.length > 0 || board.slices.length + board.cascades.length + board.losses.length > 0) {
+  if (left.length > 0 || isUnderWay(board)) {
     return { word: 'open', data: left.length };
   }
   const waived = [...new Set(call.waive)]

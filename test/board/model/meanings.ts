@@ -147,6 +147,17 @@ function changeOf(board: ModelBoard, memory: Memory, command: Extract<Command, {
   ];
 }
 
+function rerunOf(board: ModelBoard, memory: Memory, command: Extract<Command, { do: 'rerun' }>): Call {
+  const chosen = new Map<number, { task: number; version: number }>();
+  for (const entry of command.tasks) {
+    const task = pickFitting(plannedOf(board).filter(isOver), plannedOf(board), entry.pick);
+    if (task !== undefined) chosen.set(task.number, { task: task.number, version: versionOf(task, entry) });
+  }
+  const tasks = [...chosen.values()].sort((a, b) => a.task - b.task);
+  const request = command.request === null ? {} : { request: requestOf(memory, command.request) };
+  return { do: 'rerun', ...request, tasks };
+}
+
 /** Carries an outbox entry out: a delivery is claimed by a worker. A crash before its removal leaves it there. */
 function deliveryOf(
   board: ModelBoard,
@@ -278,6 +289,8 @@ export function callsOf(board: ModelBoard, memory: Memory, command: Command): Ca
       return [{ do: 'pause', cause: command.cause }];
     case 'resume':
       return [{ do: 'resume', ...(command.cause === null ? {} : { cause: command.cause }) }];
+    case 'rerun':
+      return [rerunOf(board, memory, command)];
     case 'cancelJob':
     case 'sweep':
       return [{ do: command.do }];

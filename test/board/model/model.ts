@@ -7,6 +7,7 @@ import { carryOut, finishJob, sweep, tell } from './hand-over.ts';
 import { block, fail, heartbeat, journal, note, park, release, submit, wait } from './holder.ts';
 import { cancelJob, endChecks, pause, propose, resolve, resume, startChecks } from './people.ts';
 import { OK } from './refusals.ts';
+import { rerun } from './reruns.ts';
 import { emptyBoard, type ModelBoard, newTask, type Settings, TICK } from './state.ts';
 
 /** The board of a job that has just been submitted with these tasks. */
@@ -73,6 +74,8 @@ function answer(board: ModelBoard, call: Call): Answer {
       return pause(board, call);
     case 'resume':
       return resume(board, call);
+    case 'rerun':
+      return rerun(board, call);
     case 'cancelJob':
       return cancelJob(board);
     case 'sweep':

@@ -92,13 +92,18 @@ async function perform(bench: Bench, call: Call): Promise<Answer> {
       return { word: (await boards.pauseJob(jobId, ANN, call.cause, 'lunch')) ? 'ok' : 'already' };
     case 'resume':
       return { word: (await boards.resumeJob(jobId, ANN, call.cause)) ? 'ok' : 'already' };
+    case 'rerun':
+      return rerun(bench, call);
     case 'cancelJob':
       return { word: (await boards.cancelJob(jobId, 'user:ann', 'enough')) ? 'ok' : 'already' };
     case 'sweep':
       await boards.sweep(jobId, { intervalMs: 0, leaseMs: FAR, strikes: STRIKES, staleMs: FAR, gapMs: FAR });
       return { word: 'ok' };
     case 'carryOut':
-      await boards.carryOut(jobId, { kind: call.kind, taskId: idOf(bench, call.task) });
+      await boards.carryOut(jobId, {
+        kind: call.kind,
+        taskId: call.kind === 'rerun' ? String(call.task) : idOf(bench, call.task),
+      });
       return { word: 'ok' };
     case 'forget':
       return forget(bench, call);
@@ -109,6 +114,23 @@ async function perform(bench: Bench, call: Call): Promise<Answer> {
     default:
       return holderCall(bench, call);
   }
+}
+
+async function rerun(bench: Bench, call: Extract<Call, { do: 'rerun' }>): Promise<Answer> {
+  const { boards, jobId } = bench;
+  const content = JSON.stringify(['rerun', call.tasks]);
+  const started = await boards.startRerun(jobId, {
+    by: ANN,
+    reason: 'again',
+    tasks: call.tasks.map(({ task, version }) => ({ id: idOf(bench, task), version })),
+    ...(call.request === undefined ? {} : { request: { key: call.request, content } }),
+  });
+  return { word: 'ok', data: { rerun: started.rerun, matched: started.matched } };
+}
+
+/** What an outbox entry is about: a task, or a rerun. */
+function numberIn(names: Names, { kind, taskId }: { kind: string; taskId: string }): number | undefined {
+  return kind === 'rerun' ? Number(taskId) : names.numbers.get(taskId);
 }
 
 async function change(bench: Bench, call: Change): Promise<Answer> {
@@ -227,7 +249,7 @@ async function forget(bench: Bench, { item }: Extract<Call, { do: 'forget' }>): 
       entry.kind === item.kind &&
       entry.attempt === item.attempt &&
       entry.dispatch === item.dispatch &&
-      (entry.taskId === '' || bench.names.numbers.get(entry.taskId) === item.task),
+      (entry.taskId === '' || numberIn(bench.names, entry) === item.task),
   );
   await bench.boards.removeFromOutbox(bench.jobId, oldest === undefined ? [] : [oldest.id]);
   return { word: 'ok' };

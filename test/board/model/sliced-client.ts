@@ -5,14 +5,15 @@ import type { Redis } from 'ioredis';
 const BOUNDS = [/\bedgesLeft = \d+$/m, /\bdone < \d+\b/];
 
 function withBounds(text: string, most: number): string {
-  return BOUNDS.reduce(
+  const bounded = BOUNDS.reduce(
     (source, bound) => source.replace(bound, (line) => line.replace(/\d+$/, String(most))),
     text,
   );
+  return bounded.replace(/\blocal left = most$/m, `local left = ${most}`);
 }
 
 /**
- * A client whose board scripts settle and cancel at most `most` edges a step, so that slices, which need hundreds of
+ * A client whose board scripts settle and cancel at most `most` edges a step, and run as many tasks again, so that slices, which need hundreds of
  * dependents otherwise, are met on small boards. Everything else is the client given.
  */
 export function slicedClient(redis: Redis, most: number): Redis {

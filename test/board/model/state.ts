@@ -78,7 +78,8 @@ export interface ModelTask {
 }
 
 export interface OutboxItem {
-  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks';
+  kind: 'enqueue' | 'dispatch' | 'settle' | 'lost' | 'cancel' | 'cascade' | 'checks' | 'rerun';
+  /** Of a rerun its number. */
   task: number;
   attempt: number;
   dispatch: number;
@@ -93,7 +94,7 @@ export interface Settings {
   maxLeadRuns: number;
   /** Later news is collected: the test's time is either none or far more than a run takes. */
   coalesce: boolean;
-  /** Edges that one step settles at most, and tasks that one step cancels because of another; undefined: no bound. */
+  /** Edges that one step settles at most, and tasks that one step cancels because of another or runs again; undefined: no bound. */
   slice?: number;
 }
 
@@ -111,6 +112,9 @@ export interface ModelBoard {
   cascades: { task: number; from: number }[];
   /** Tasks to be cancelled because a dependency is lost. */
   losses: number[];
+  /** Reruns under way, with what they have not looked at yet; and how many there were. */
+  reruns: { number: number; left: { task: number; version: number }[] }[];
+  rerunsSoFar: number;
   claims: number;
   runners: number;
   edges: number;
@@ -143,6 +147,8 @@ export function emptyBoard(settings: Settings): ModelBoard {
     slices: [],
     cascades: [],
     losses: [],
+    reruns: [],
+    rerunsSoFar: 0,
     claims: 0,
     runners: 0,
     edges: 0,

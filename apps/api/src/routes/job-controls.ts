@@ -1,9 +1,9 @@
-import { EditJobBody, Job, PauseBody, RerunAnswer, RerunBody, StartBody } from '@crewboard/contracts';
+import { EditJobBody, Job, PauseBody, StartBody } from '@crewboard/contracts';
 import type { Service } from '@crewboard/orchestrator';
 import { BARE, guardedRoute, json, type Route } from '../route.ts';
-import { IdempotencyHeaders, JobPath, SAMPLE_VERSION } from './shapes.ts';
+import { JobPath, SAMPLE_VERSION } from './shapes.ts';
 
-/** Returns the routes of what people do with a job: pause, resume, new limits, the start of a held one, rerun. */
+/** Returns the routes of what people do with a running job: pause, resume, new limits; and the start of a held one. */
 export function jobControlRoutes(service: Service): Route[] {
   const onJob = { ...BARE, access: 'submit', params: JobPath, answer: Job } as const;
   return [
@@ -44,19 +44,6 @@ export function jobControlRoutes(service: Service): Route[] {
       body: StartBody.optional(),
       example: {},
       handler: async ({ params }, caller) => json(await service.startJob(caller, params.id)),
-    }),
-    guardedRoute({
-      ...onJob,
-      method: 'POST',
-      path: '/v1/jobs/:id/rerun',
-      summary: 'Run the ended tasks that match again',
-      headers: IdempotencyHeaders,
-      body: RerunBody,
-      example: { where: { status: 'failed' }, expectCount: 30 },
-      answer: RerunAnswer,
-      status: 202,
-      handler: async ({ params, headers, body }, caller) =>
-        json(await service.rerunTasks(caller, params.id, body, headers['idempotency-key'])),
     }),
   ];
 }

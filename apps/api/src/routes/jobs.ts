@@ -19,17 +19,19 @@ export function jobRoutes(service: Service): Route[] {
       ...BARE,
       method: 'POST',
       path: '/v1/jobs',
-      summary: 'Submit a job, or with dryRun learn what that would do',
+      summary: 'Submit a job',
       access: 'submit',
       headers: IdempotencyHeaders,
       body: JobBody,
       example: { goal: 'Write a summary of every file in docs/', workspace: { path: '/srv/project' } },
       answer: z.union([SubmitAnswer, DryRunAnswer]),
       status: 202,
-      handler: async ({ body, headers }, caller) =>
-        body.dryRun
-          ? json(await service.previewJob(caller, body), 200)
-          : json(await service.submitJob(caller, body, headers['idempotency-key'])),
+      // A dry run stores nothing, and is answered 200.
+      handler: async ({ body, headers }, caller) => {
+        const key = headers['idempotency-key'];
+        if (body.dryRun === true) return json(await service.dryRunJob(caller, body, key), 200);
+        return json(await service.submitJob(caller, body, key));
+      },
     }),
     guardedRoute({
       ...BARE,

@@ -1,5 +1,5 @@
 import type { Client } from '@crewboard/client';
-import type { JobBody } from '@crewboard/contracts';
+import { CrewboardError, type JobBody } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { EXIT, type ExitCode, Interrupted } from '../failure.ts';
@@ -44,6 +44,11 @@ async function submitAndFollow(
 
 async function run(file: string, options: RunOptions, context: Context): Promise<ExitCode> {
   const body = await readJobFile(file, options.workspace);
+  if (body.dryRun)
+    throw new CrewboardError(
+      'invalid_argument',
+      `${file} says dryRun, and a dry run makes no job to follow: use \`crewboard submit --dry-run\``,
+    );
   return withServer(context.config(), options, (client) =>
     submitAndFollow(client, body, options.json === true, context),
   );

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { showDryRun } from '../dry-run.ts';
 import { readJobFile } from '../job-file.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
-import { showPreview } from '../show-preview.ts';
 import { safeJson } from '../text.ts';
 import { withExamples } from './help.ts';
 
@@ -14,17 +14,17 @@ interface SubmitOptions extends ServerFlags {
 
 async function submit(file: string, options: SubmitOptions, context: Context): Promise<void> {
   const { terminal } = context;
-  const { dryRun = options.dryRun, ...body } = await readJobFile(file, options.workspace);
-  if (dryRun) {
-    const preview = await withServer(context.config(), options, (client) => client.jobs.dryRun(body));
-    return terminal.data(`${options.json ? safeJson(preview) : showPreview(preview)}\n`);
+  const body = await readJobFile(file, options.workspace);
+  if (options.dryRun || body.dryRun) {
+    const answer = await withServer(context.config(), options, (client) => client.jobs.dryRun(body));
+    return terminal.data(`${options.json ? safeJson(answer) : showDryRun(answer)}\n`);
   }
   const answer = await withServer(context.config(), options, (client) => client.jobs.submit(body));
   await terminal.data(`${options.json ? safeJson(answer) : answer.id}\n`);
   terminal.message(`Submitted; get results with \`crewboard results ${answer.id}\``);
 }
 
-/** `crewboard submit FILE`: submit and return at once, or say what that would do. */
+/** `crewboard submit FILE`: submit and return at once. */
 export function addSubmit(program: Command, context: Context): void {
   const command = withServerFlags(
     program
@@ -32,12 +32,12 @@ export function addSubmit(program: Command, context: Context): void {
       .description('Submit a job and print its ID without waiting for it')
       .argument('<file>', 'the job as JSON; - reads stdin')
       .option('--workspace <dir>', "the folder to work in, instead of the job file's workspace.path")
-      .option('--dry-run', 'check the job and say what a submit would do; nothing is stored')
+      .option('--dry-run', 'say what the submit would do, and store nothing')
       .option('--json', "print the server's answer as JSON"),
   ).action((file: string, options: SubmitOptions) => submit(file, options, context));
   withExamples(command, [
     'crewboard submit job.json',
+    'crewboard submit job.json --dry-run',
     'id=$(crewboard submit job.json)',
-    'crewboard submit rows.json --dry-run',
   ]);
 }

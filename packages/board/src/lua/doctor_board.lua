@@ -42,10 +42,7 @@ end
 
 -- Can the outbox entry of this kind go on from what is noted of the slice?
 local function goes_on(kind, id, noted)
-  if kind == 'rerun' then
-    local isJson, note = pcall(cjson.decode, noted)
-    return isJson and type(note) == 'table' and redis.call('HEXISTS', rerunsKey, id .. ':' .. tostring(note.next)) == 1
-  end
+  if kind == 'rerun' then return redis.call('HEXISTS', rerunsKey, id) == 1 end
   if not id or not readable(id) then return false end
   if kind == 'settle' then return tonumber(noted) ~= nil end
   if kind == 'lost' then return true end

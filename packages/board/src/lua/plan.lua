@@ -81,8 +81,8 @@ local reopensLead = false
 for _, reopen in ipairs(reopens) do reopensLead = reopensLead or reopen.id == B[LEAD] end
 if #reopens > 0 then reopen_job(B, by, reopensLead) end
 for _, reopen in ipairs(reopens) do
-  for _, id in ipairs(started_dependents(reopen.id)) do started[#started + 1] = id end
-  reopen_task(B, reopen.id, load_task(reopen.id), reopen.reason, by)
+  local T = load_task(reopen.id)
+  for _, id in ipairs(reopen_task(B, reopen.id, T, reopen.reason, by)) do started[#started + 1] = id end
 end
 
 if B[STATUS] ~= 'accepting' then

@@ -214,12 +214,12 @@ function refusedChanges(boards: Boards, { refused }: Turning) {
     add: refused(boards.add, first),
     change: refused(boards.change, first),
     resolve: refused(boards.resolve, first),
-    rerun: refused(boards.rerun, first),
     pauseJob: refused(boards.pauseJob, first),
     resumeJob: refused(boards.resumeJob, first),
     editJob: refused(boards.editJob, ({ id }) => id),
     setBudget: refused(boards.setBudget, first),
     cancelJob: refused(boards.cancelJob, first),
+    startRerun: refused(boards.startRerun, first),
     sendMessage: refused(boards.sendMessage, first),
     // Asked before a plan is decided about; an ended job has none.
     planState: refused(boards.planState, first),

@@ -1,5 +1,4 @@
-import { setImmediate as yieldNow } from 'node:timers/promises';
-import type { Boards } from '@crewboard/board';
+import { type Boards, inSlices } from '@crewboard/board';
 import {
   type CommandsMode,
   CrewboardError,
@@ -24,20 +23,13 @@ type CheckedChanges = Omit<CheckedFields, 'outputSchema'> & {
 
 /** Refuses checks that could never be run; every call throws `invalid_argument` naming the path. */
 export interface CheckRules {
-  /** Of many tasks, without keeping the process from its other work; `pathOf` names one, by default `tasks[<index>]`. */
-  refuseUnfitTasks(
-    tasks: readonly NewTask[],
-    job: CheckedJob,
-    pathOf?: (index: number) => string,
-  ): Promise<void>;
+  /** Of many tasks, without keeping the process from its other work; each path is `tasks[<index>]`. */
+  refuseUnfitTasks(tasks: readonly NewTask[], job: CheckedJob): Promise<void>;
   /** Of a task as it will be after an edit. */
   refuseUnfitEdit(task: Task, patch: CheckedChanges, path: string, job: CheckedJob): void;
   /** An `outputSchema` of a job that is no schema, or without a lead to fulfil it. */
   refuseUnfitJob(job: { goal?: string | undefined; outputSchema?: JsonSchema | undefined }): void;
 }
-
-/** Work on many tasks gives way to others after so long. */
-const SLICE_MS = 20;
 
 function edited(task: CheckedFields, patch: CheckedChanges): CheckedFields {
   const { outputSchema } = patch;
@@ -56,15 +48,9 @@ function placeOf(schemas: SchemaCompiler, commands: CommandsMode, { workspace }:
 /** Makes the rules of a process whose commands run in this mode. */
 export function createCheckRules(commands: CommandsMode, schemas = createSchemaCompiler()): CheckRules {
   return {
-    async refuseUnfitTasks(tasks, job, pathOf = (i) => `tasks[${i}]`) {
+    async refuseUnfitTasks(tasks, job) {
       const place = placeOf(schemas, commands, job);
-      let since = performance.now();
-      for (const [i, task] of tasks.entries()) {
-        refuseUnfitChecks(task, pathOf(i), place);
-        if (performance.now() - since < SLICE_MS) continue;
-        await yieldNow();
-        since = performance.now();
-      }
+      await inSlices(tasks, (task, i) => refuseUnfitChecks(task, `tasks[${i}]`, place));
     },
     refuseUnfitEdit: (task, patch, path, job) =>
       refuseUnfitChecks(edited(task, patch), path, placeOf(schemas, commands, job)),

@@ -1,5 +1,5 @@
 import type { Boards, Hold } from '@crewboard/board';
-import type { Attempt, Task } from '@crewboard/contracts';
+import type { Attempt, BoardEvent, Task } from '@crewboard/contracts';
 import { CARRIED_RESULTS, dependencyResults } from '../board-tools.ts';
 import { taskBlock } from './prompt.ts';
 
@@ -72,7 +72,9 @@ export async function continuationOf(
     typeof reopened === 'string' ? reopened : undefined,
   );
   // Where the log is too long to tell, the task is shown rather than one that was edited kept back.
-  const edited = isCut || since.some(({ type }) => type === 'task.edited');
+  const isNew = ({ type, data }: BoardEvent) =>
+    type === 'task.edited' || (type === 'task.reopened' && data?.isTold === true);
+  const edited = isCut || since.some(isNew);
   return {
     ...(answer === undefined ? {} : { endedCallAnswer: JSON.stringify(answer) }),
     ...(edited ? { continuation: [`Your task was edited. It is now:\n${taskBlock(task)}`] } : {}),

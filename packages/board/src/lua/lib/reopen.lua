@@ -10,8 +10,9 @@ local function started_dependents(id)
 end
 
 -- A terminal task becomes pending again: failures and strikes at zero, its dependents wait for it anew. A failed one
--- begins its conversation afresh, another goes on with it.
-local function reopen_task(B, id, T, reason, by)
+-- begins its conversation afresh, another goes on with it. `isTold`: the agent is told something new with it. Returns the
+-- dependents that have started already.
+local function reopen_task(B, id, T, reason, by, isTold)
   T[VERSION] = T[VERSION] + 1
   T[FAILURES], T[STRIKES], T[STICKY], T[NOT_BEFORE], T[TASK_ENDED] = 0, 0, 0, 0, 0
   T[UPDATED], T[HOLD], T[OWNER] = now(), '', ''
@@ -28,13 +29,15 @@ local function reopen_task(B, id, T, reason, by)
     queue_lead(T)
     save_task(id, T)
     emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
-    return
+    return {}
   end
+  local started = started_dependents(id)
   recode(B, id, T, rest_code(T, redis.call('HGET', unmetKey, id)))
   save_task(id, T)
-  emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
+  emit('task.reopened', id, T, by, cjson.encode({ reason = reason, isTold = isTold or nil }))
   settle(B, id, T[CODE])
   settle_down(B, id, T)
+  return started
 end
 
 -- Opens an ended job again. Its lead, if it ended well and is not itself what is reopened, waits for news: the result of

@@ -1,0 +1,58 @@
+import { withoutAbsent } from '@crewboard/board';
+import type { DryRunAnswer, JobBody, JobSpec, JobStatus, NewTask } from '@crewboard/contracts';
+
+/** Tasks that the answer shows. */
+const FIRST_MOST = 10;
+
+/** A task as it would stand on the board. */
+function shown({ title, key, dependsOn = [] }: NewTask, index: number): DryRunAnswer['first'][number] {
+  return withoutAbsent({
+    number: index + 1,
+    title,
+    key,
+    dependsOn: dependsOn.map((reference) => {
+      const { task, condition } =
+        typeof reference === 'string' ? { task: reference, condition: undefined } : reference;
+      return { task, condition: condition ?? ('completed' as const) };
+    }),
+  });
+}
+
+function warningsOf(spec: JobSpec, body: JobBody, earlier: string | undefined): string[] {
+  const warnings: string[] = [];
+  if (earlier !== undefined)
+    warnings.push(`this Idempotency-Key has made ${earlier}: a submit is answered that job, and makes none`);
+  if (spec.provider === 'simulated') warnings.push('the simulated model would answer, not a real one');
+  if (body.hold === true)
+    warnings.push('the job would be held: nothing starts before POST /v1/jobs/:id/start');
+  else if (spec.plan !== undefined) warnings.push('nothing starts before a person approves the plan');
+  return warnings;
+}
+
+/** What a submit that was checked would do; `earlier`: the job that its Idempotency-Key has made already. */
+export function dryRunOf(
+  spec: JobSpec,
+  body: JobBody,
+  status: JobStatus,
+  earlier: string | undefined,
+): DryRunAnswer {
+  const tasks = body.tasks ?? [];
+  const ready = tasks.filter(({ dependsOn = [] }) => dependsOn.length === 0);
+  const ours = ready.filter(({ executor = 'agent' }) => executor === 'agent' || executor === 'command');
+  const { lead, worker } = spec.models;
+  const isWaiting = body.hold === true || spec.plan !== undefined;
+  const atOnce = spec.allowParallelInProgress ? spec.limits.maxParallel : 1;
+  return {
+    dryRun: true,
+    project: spec.project,
+    title: spec.title,
+    status,
+    tasks: { total: tasks.length, ready: ready.length, waiting: tasks.length - ready.length },
+    startsAtOnce: isWaiting ? 0 : Math.min(ours.length, atOnce),
+    first: tasks.slice(0, FIRST_MOST).map(shown),
+    limits: spec.limits,
+    models: { ...(spec.goal === undefined ? {} : { lead }), worker },
+    simulated: spec.provider === 'simulated',
+    warnings: warningsOf(spec, body, earlier),
+  };
+}
