@@ -41,6 +41,7 @@ type Need = keyof typeof MAY;
 const ROUTES: Record<string, Need> = {
   'GET /healthz': 'everybody',
   'GET /readyz': 'everybody',
+  'GET /metrics': 'all projects',
   'GET /login': 'everybody',
   'POST /login': 'everybody',
   'POST /logout': 'everybody',

@@ -20,9 +20,9 @@ afterAll(async () => {
   await rm(outside, { recursive: true, force: true });
 });
 
-/** What the product itself stores: BullMQ's own note on each queue is there from the start of a process. */
+/** What is stored of jobs: notes on queues, and what a process counts, are there from its start. */
 async function stored(): Promise<string[]> {
-  return (await stack.keys()).filter((key) => !key.endsWith(':meta'));
+  return (await stack.keys()).filter((key) => !/:(?:meta|metrics(?::ends)?)$/.test(key));
 }
 
 async function expectRefused(body: unknown, status: number, problem: object, headers = {}): Promise<void> {
