@@ -43,7 +43,8 @@ describe('documentation', () => {
       expect(text, variable).toContain(`\`${variable}\``);
       const documented = documentedDefault(text, variable);
       if (documented === undefined || defaults[variable] === undefined) continue;
-      expect(documented, variable).toBe(String(defaults[variable]));
+      const isNone = Array.isArray(defaults[variable]) && defaults[variable].length === 0;
+      expect(documented, variable).toBe(isNone ? 'none' : String(defaults[variable]));
     }
   });
 });
