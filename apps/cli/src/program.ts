@@ -17,6 +17,7 @@ import { addSteer } from './commands/steer.ts';
 import { addSubmit } from './commands/submit.ts';
 import { addTranscript } from './commands/transcript.ts';
 import { addUp } from './commands/up.ts';
+import { addWatch } from './commands/watch.ts';
 import { addWorker } from './commands/worker.ts';
 import { type Config, readConfig } from './config.ts';
 import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
@@ -68,6 +69,7 @@ export async function runCli(
   addRun(program, context);
   addSubmit(program, context);
   addLs(program, context);
+  addWatch(program, context);
   addBoard(program, context);
   addRerun(program, context);
   addResults(program, context);
