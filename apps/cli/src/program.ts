@@ -5,6 +5,7 @@ import { addApi } from './commands/api.ts';
 import { addApprove } from './commands/approve.ts';
 import { addBoard } from './commands/board.ts';
 import { addCancel } from './commands/cancel.ts';
+import { addConfig } from './commands/config.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { withExamples } from './commands/help.ts';
 import { addInternal } from './commands/internal.ts';
@@ -23,6 +24,20 @@ import { type Config, readConfig } from './config.ts';
 import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 import { usageLine } from './usage-error.ts';
+
+/** What stands above all commands; what `--no-color` says is known before they are read. */
+interface GlobalFlags {
+  config?: string;
+}
+
+const EXIT_CODES = `
+Exit codes:
+  0    done, and the job, if one was followed, succeeded
+  1    the job failed, is partial or was cancelled; or the server failed or can't be reached
+  2    what was given is wrong: flags, arguments, files, configuration, a refused request
+  130  interrupted by Ctrl-C
+
+crewboard COMMAND --help shows examples. Data goes to stdout, messages to stderr.`;
 
 function readVersion(): string {
   const file = new URL('../package.json', import.meta.url);
@@ -43,7 +58,7 @@ export async function runCli(
   const context = {
     terminal,
     config() {
-      config ??= readConfig(variables);
+      config ??= readConfig(variables, program.opts<GlobalFlags>().config);
       return config;
     },
     exitWith(given: ExitCode) {
@@ -59,6 +74,13 @@ export async function runCli(
       outputError: (text, write) => write(usageLine(text)),
     })
     .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .option(
+      '--config <file>',
+      'the configuration file (default: CREWBOARD_CONFIG, else crewboard.config.json)',
+    )
+    .option('--no-color', 'no colours, as with NO_COLOR; FORCE_COLOR=1 asks for them in a pipe')
+    .addHelpText('after', EXIT_CODES)
     .exitOverride();
   withExamples(program, [
     'crewboard up --example            start everything on this machine and show a first job',
@@ -81,6 +103,7 @@ export async function runCli(
   addKeys(program, context);
   addWorker(program, context);
   addApi(program, context);
+  addConfig(program, context);
   addInternal(program, context);
 
   try {

@@ -113,7 +113,7 @@ export {
 } from './key.ts';
 export { cursorAfter, type NumberedList, placeOf } from './list-cursor.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
-export { editDistance } from './near-name.ts';
+export { editDistance, nearestName } from './near-name.ts';
 export {
   AcceptanceItem,
   Check,

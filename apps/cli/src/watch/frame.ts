@@ -126,8 +126,21 @@ function section(heading: string, lines: readonly string[], total: number, room:
   return [heading, ...shown, `  … and ${total - shown.length} more`];
 }
 
-/** Shares `room` among those who want lines: the smaller wishes are met, the rest share alike. */
+/** Fewer lines of a section say nothing: its heading, one line, and how many more there are. */
+const SECTION_LEAST = 3;
+
+/**
+ * Shares `room` among those who want lines: the smaller wishes are met, the rest share alike. Where that is too little
+ * for each, the last ones get nothing.
+ */
 export function shareRoom(wanted: readonly number[], room: number): number[] {
+  const shares = shareAlike(wanted, room);
+  const isTooLittle = shares.some((share, at) => share < Math.min(SECTION_LEAST, wanted[at] ?? 0));
+  if (!isTooLittle || wanted.length < 2) return shares;
+  return [...shareRoom(wanted.slice(0, -1), room), 0];
+}
+
+function shareAlike(wanted: readonly number[], room: number): number[] {
   const shares = wanted.map(() => 0);
   const bySize = wanted.map((_, at) => at).sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0));
   let left = room;
