@@ -5,6 +5,7 @@ import { addApi } from './commands/api.ts';
 import { addApprove } from './commands/approve.ts';
 import { addBoard } from './commands/board.ts';
 import { addCancel } from './commands/cancel.ts';
+import { addCompletion } from './commands/completion.ts';
 import { addConfig } from './commands/config.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { withExamples } from './commands/help.ts';
@@ -19,6 +20,7 @@ import { addSubmit } from './commands/submit.ts';
 import { addTranscript } from './commands/transcript.ts';
 import { addUp } from './commands/up.ts';
 import { addWatch } from './commands/watch.ts';
+import { addWhy } from './commands/why.ts';
 import { addWorker } from './commands/worker.ts';
 import { type Config, readConfig } from './config.ts';
 import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
@@ -93,6 +95,7 @@ export async function runCli(
   addLs(program, context);
   addWatch(program, context);
   addBoard(program, context);
+  addWhy(program, context);
   addRerun(program, context);
   addResults(program, context);
   addTranscript(program, context);
@@ -104,6 +107,7 @@ export async function runCli(
   addWorker(program, context);
   addApi(program, context);
   addConfig(program, context);
+  addCompletion(program, context);
   addInternal(program, context);
 
   try {
