@@ -89,7 +89,7 @@ function operationOf(route: Route, writer: SchemaWriter): object {
  * Returns the OpenAPI 3.1 document of the route table: one operation a route, its schemas those that requests are parsed
  * by. `version` is the server's.
  */
-export function openApiDocument(routes: readonly Route[], version: string): object {
+export function openApiDocument(routes: readonly Route[], version: string) {
   const writer = schemaWriter();
   writer.write(Problem, 'output');
   const paths: Record<string, Record<string, object>> = {};
