@@ -32,6 +32,8 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
       streams: 'text/event-stream',
       handler: async ({ params, query, headers }, caller): Promise<Answer<EventList>> => {
         const filter = { types: query.types, taskId: query.taskId };
+        // A mistyped ID would wait for ever for what can't come.
+        if (query.taskId !== undefined) await service.getTask(caller, params.id, query.taskId);
         if (wantsList(headers.accept)) {
           if (query.after === 'now') {
             throw new CrewboardError(
@@ -62,6 +64,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
           kind: 'stream',
           contentType: 'text/event-stream; charset=utf-8',
           headers: SSE_HEADERS,
+          cutsStuck: true,
           open: (signal) =>
             sseText(service.followEvents(caller, params.id, { after, filter }, signal), commentMs),
         };
