@@ -32,7 +32,7 @@ import { resultRoutes } from './routes/results.ts';
 import { steerRoutes } from './routes/steer.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { dropSilentConnectionsOnClose } from './silent-connections.ts';
-import { openStreams } from './streams.ts';
+import { openStreams, openStreams, type StreamBounds } from './streams.ts';
 import { VERSION } from './version.ts';
 
 declare module 'fastify' {
@@ -77,6 +77,8 @@ export interface AppDependencies {
   metrics?: ApiMetrics;
   /** The longest silence on an event stream before a comment; 15 s by default. */
   sseCommentMs?: number;
+  /** How many streams there may be, and how long a client may take nothing; those of the server by default. */
+  streamBounds?: StreamBounds;
 }
 
 const SSE_COMMENT_MS = 15_000;
@@ -156,7 +158,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { service, keys, sessions, queues, host, bodyLimitBytes, sseCommentMs, lookMs } = dependencies;
   const { registry, scrape } = dependencies.metrics ?? ownMetrics();
   const handleProblem = problemHandler(bodyLimitBytes);
-  const streams = openStreams();
+  const streams = openStreams(dependencies.streamBounds);
   const app = openServer(dependencies, handleProblem, (request, reply) => guard(request, reply));
   app.decorateRequest('caller', undefined);
   app.decorateRequest('proof', undefined);

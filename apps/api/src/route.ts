@@ -14,6 +14,8 @@ export type Answer<Value = unknown> =
       kind: 'stream';
       contentType: string;
       headers: Readonly<Record<string, string>>;
+      /** A client that takes nothing for long is cut off: it can go on from where it was. */
+      cutsStuck?: boolean;
       /** Produces the text. `signal` aborts when the client has gone or the server closes. */
       open: (signal: AbortSignal) => AsyncIterable<string>;
     }

@@ -34,6 +34,8 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
       otherStatuses: { 204: 'The job has ended, and nothing comes after the named event' },
       handler: async ({ params, query, headers }, caller): Promise<Answer<EventList>> => {
         const filter = { types: query.types, taskId: query.taskId };
+        // A mistyped ID would wait for ever for what can't come.
+        if (query.taskId !== undefined) await service.getTask(caller, params.id, query.taskId);
         if (wantsList(headers.accept)) {
           if (query.after === 'now') {
             throw new CrewboardError(
@@ -64,6 +66,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
           kind: 'stream',
           contentType: 'text/event-stream; charset=utf-8',
           headers: SSE_HEADERS,
+          cutsStuck: true,
           open: (signal) =>
             sseText(service.followEvents(caller, params.id, { after, filter }, signal), commentMs),
         };
