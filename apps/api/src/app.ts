@@ -32,7 +32,7 @@ import { resultRoutes } from './routes/results.ts';
 import { steerRoutes } from './routes/steer.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { dropSilentConnectionsOnClose } from './silent-connections.ts';
-import { openStreams, openStreams, type StreamBounds } from './streams.ts';
+import { openStreams, type StreamBounds } from './streams.ts';
 import { VERSION } from './version.ts';
 
 declare module 'fastify' {
