@@ -187,3 +187,29 @@ test('a reader that does not read holds the follower back, and closing does not 
   await app.fake.followersAre(0);
   socket.destroy();
 });
+
+test('a reader that takes nothing is cut off in the end, and goes on from where it was', async () => {
+  await using app = await openApp({ streamBounds: { most: 10, stuckMs: 50 } });
+  for (let n = 1; n <= BACKLOG; n++) app.fake.append(anEvent(n, { data: { text: LONG } }));
+  const socket = await openStalled(app);
+  await app.fake.followersAre(1);
+  await app.fake.followersAre(0);
+  expect(app.fake.taken).toBeLessThan(BACKLOG - 500);
+  socket.destroy();
+  await skipUntil(await open(app, '', { 'last-event-id': '1-0' }), `id: ${BACKLOG}-0\n`);
+});
+
+test('a stream more than there may be is refused, and taken once another one has ended', async () => {
+  await using app = await openApp({ streamBounds: { most: 2, stuckMs: 60_000 } });
+  const gone = new AbortController();
+  await open(app, '', {}, gone.signal);
+  await open(app);
+  const refused = await open(app);
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ code: 'rate_limited', retry: 'later', retryAfterMs: 5000 });
+  expect(refused.headers.get('retry-after')).toBe('5');
+  await app.fake.followersAre(2);
+  gone.abort();
+  await app.fake.followersAre(1);
+  expect((await open(app)).status).toBe(200);
+});

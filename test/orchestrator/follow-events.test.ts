@@ -19,6 +19,7 @@ test('a stream that waits again and again leaves nothing behind on its signal', 
   const leaving = new AbortController();
   const waits = () => getEventListeners(leaving.signal, 'abort').length;
   const stream = followEvents(boards, hub, jobId, { after: 'now' }, leaving.signal);
+  expect((await stream.next()).value).toMatchObject({ kind: 'place' });
   for (let i = 1; i <= 12; i++) {
     const next = stream.next();
     await expect.poll(waits, { interval: 1 }).toBe(1);

@@ -7,6 +7,7 @@ import type { Access, Caller } from './access.ts';
 import type { KeyRing } from './auth.ts';
 import { mountBullBoard } from './bull-board.ts';
 import { answerClientError } from './client-errors.ts';
+import { mountDocsPage } from './docs-page.ts';
 import { installDoor } from './door.ts';
 import type { Guard, Proof } from './guard.ts';
 import { measureRequests } from './http-metrics.ts';
@@ -24,13 +25,15 @@ import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { metricsRoutes } from './routes/metrics.ts';
+import { withOpenApi } from './routes/openapi.ts';
 import { personRoutes } from './routes/persons.ts';
 import { rerunRoutes } from './routes/rerun.ts';
 import { resultRoutes } from './routes/results.ts';
 import { steerRoutes } from './routes/steer.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { dropSilentConnectionsOnClose } from './silent-connections.ts';
-import { openStreams } from './streams.ts';
+import { openStreams, type StreamBounds } from './streams.ts';
+import { VERSION } from './version.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -74,6 +77,8 @@ export interface AppDependencies {
   metrics?: ApiMetrics;
   /** The longest silence on an event stream before a comment; 15 s by default. */
   sseCommentMs?: number;
+  /** How many streams there may be, and how long a client may take nothing; those of the server by default. */
+  streamBounds?: StreamBounds;
 }
 
 const SSE_COMMENT_MS = 15_000;
@@ -91,7 +96,7 @@ export function routeTable(
   sseCommentMs: number = SSE_COMMENT_MS,
   scrape: Scrape = async () => '',
 ): Route[] {
-  return [
+  const routes = [
     ...jobRoutes(service),
     ...jobControlRoutes(service),
     ...taskRoutes(service),
@@ -106,6 +111,7 @@ export function routeTable(
     ...healthRoutes(service),
     ...metricsRoutes(scrape),
   ];
+  return withOpenApi(routes, VERSION);
 }
 
 /** One line a request: no headers, no body, no query (people paste keys there). */
@@ -152,7 +158,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { service, keys, sessions, queues, host, bodyLimitBytes, sseCommentMs, lookMs } = dependencies;
   const { registry, scrape } = dependencies.metrics ?? ownMetrics();
   const handleProblem = problemHandler(bodyLimitBytes);
-  const streams = openStreams();
+  const streams = openStreams(dependencies.streamBounds);
   const app = openServer(dependencies, handleProblem, (request, reply) => guard(request, reply));
   app.decorateRequest('caller', undefined);
   app.decorateRequest('proof', undefined);
@@ -175,6 +181,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   acceptJsonOnly(app);
   registerRoutes(app, routeTable(service, sseCommentMs, scrape), streams);
   mountBullBoard(app, queues, bodyLimitBytes);
+  mountDocsPage(app);
   app.addHook('preClose', async () => streams.endAll());
   dropSilentConnectionsOnClose(app);
   return app;

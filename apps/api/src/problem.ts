@@ -43,6 +43,8 @@ export function sendProblem(
     ...(example === undefined || schema === undefined ? {} : { refused: { schema, given: request.body } }),
     otherwise: { call: 'read_job' },
   });
+  const { retryAfterMs } = error.extras;
+  if (typeof retryAfterMs === 'number') void reply.header('Retry-After', Math.ceil(retryAfterMs / 1000));
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
 }
 

@@ -30,12 +30,10 @@ async function sendAnswer(
         .send(JSON.stringify(answer.value));
     case 'bytes':
       return sendBytes(answer, reply);
-    case 'stream':
-      return reply
-        .code(route.status)
-        .type(answer.contentType)
-        .headers(answer.headers)
-        .send(streams.open(reply.raw, answer.open));
+    case 'stream': {
+      const stream = streams.open(reply.raw, answer.open, answer.cutsStuck ?? false);
+      return reply.code(route.status).type(answer.contentType).headers(answer.headers).send(stream);
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TaskId } from './ids.ts';
+import { EventId, TaskId } from './ids.ts';
 import { boundedText } from './text.ts';
 
 /** Names one stored file or value for ever: what was read under a ref stays. */
@@ -41,6 +41,7 @@ export type Artifact = z.infer<typeof Artifact>;
 export const ArtifactList = z.strictObject({
   artifacts: z.array(Artifact),
   nextCursor: z.string().optional(),
+  asOf: EventId.optional(),
 });
 export type ArtifactList = z.infer<typeof ArtifactList>;
 

@@ -18,6 +18,7 @@ export const EventTypesQuery = z
     if (unknown === undefined) return types;
     context.addIssue({
       code: 'custom',
+      params: { allowed: WORDS },
       message: `must be event types with commas between them, such as "task.completed,task.failed" or "job.*": ${JSON.stringify(unknown.slice(0, 60))} is none`,
     });
     return z.NEVER;
@@ -40,9 +41,12 @@ export function isTerminalEvent({ type }: Pick<BoardEvent, 'type'>): boolean {
   return TERMINAL_EVENT_TYPES.includes(type);
 }
 
-/** True for what `filter` lets through. A terminal event always passes: with it a stream ends. */
+/**
+ * True for what `filter` lets through. What says whether the job is over always passes: a stream ends with the terminal
+ * event, and a `job.reopened` takes that back.
+ */
 export function isWanted(event: BoardEvent, { types, taskId }: EventFilter): boolean {
-  if (isTerminalEvent(event)) return true;
+  if (isTerminalEvent(event) || event.type === 'job.reopened') return true;
   if (taskId !== undefined && event.taskId !== taskId) return false;
   if (types === undefined) return true;
   const [family = ''] = event.type.split('.', 1);

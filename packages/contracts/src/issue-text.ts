@@ -106,8 +106,13 @@ function told(issue: Issue, root: unknown): Told {
     return { path: pathText([...issue.path, key]), text: 'is not a field here' };
   }
   if (issue.code === 'custom' || !OF_ZOD.test(issue.message)) {
-    const example = issue.code === 'custom' ? issue.params?.example : undefined;
-    return { path, text: issue.message, ...(example === undefined ? {} : { example }) };
+    const { example, allowed } = (issue.code === 'custom' ? issue.params : undefined) ?? {};
+    return {
+      path,
+      text: issue.message,
+      ...(example === undefined ? {} : { example }),
+      ...(Array.isArray(allowed) ? { allowed: allowed.map(String) } : {}),
+    };
   }
   switch (issue.code) {
     case 'invalid_type':

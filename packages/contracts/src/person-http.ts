@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Attempt } from './claim.ts';
-import { TaskId } from './ids.ts';
+import { EventId, TaskId } from './ids.ts';
 import { TaskChanges } from './new-task.ts';
 import { Readiness, Task } from './task.ts';
 import { FailureClass, TaskStatus } from './task-states.ts';
@@ -52,6 +52,7 @@ export type ReopenAnswer = z.infer<typeof ReopenAnswer>;
 export const AttemptList = z.strictObject({
   attempts: z.array(Attempt),
   nextCursor: z.string().optional(),
+  asOf: EventId.optional(),
 });
 export type AttemptList = z.infer<typeof AttemptList>;
 export const AttemptListQuery = z.strictObject({

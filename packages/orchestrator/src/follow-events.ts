@@ -6,6 +6,8 @@ import type { FollowItem } from './service.ts';
 const PAGE = 200;
 /** Without news from the hub the log is read anyway: no wait rests on a notice alone. */
 const LOOK_ANYWAY_MS = 5000;
+/** How often a follower is told its place while all that comes is left out, in ms. */
+const PLACE_MS = 1000;
 
 /** A latch that remembers a notice that came while nobody waited. */
 function createLatch() {
@@ -42,22 +44,36 @@ function createLatch() {
 async function startOf(boards: Boards, jobId: string, after: string | undefined) {
   const { asOf } = await boards.job(jobId);
   if (after === undefined) return { cursor: '0-0', asOf };
-  if (after === 'now') return { cursor: asOf, asOf };
+  // Told at once: else a break before the first event would lose what happens meanwhile.
+  if (after === 'now') return { cursor: asOf, asOf, place: asOf };
   if (after === '0-0' || (await boards.hasEvent(jobId, after))) return { cursor: after, asOf };
   return { cursor: asOf, asOf, resync: asOf };
 }
 
 /**
- * What a follower is told of a page: the events that it wants and, when the last ones are none of them, the place up to
- * which it has seen the log. From there it can go on after a break, however long nothing came for it.
+ * Knows how far a follower has looked past events that it does not want: the place from which it can go on after a
+ * break, however long nothing came for it. It is told of that now and then, not of each event.
  */
-function* toldOf(events: readonly BoardEvent[], filter: EventFilter): Generator<FollowItem> {
-  let leftOut: string | undefined;
-  for (const event of events) {
-    if (isWanted(event, filter)) yield { kind: 'event', event };
-    leftOut = isWanted(event, filter) ? undefined : event.id;
-  }
-  if (leftOut !== undefined) yield { kind: 'place', id: leftOut };
+function createPlace(filter: EventFilter, start: string | undefined) {
+  let untold = start;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  return {
+    isUntold: () => untold !== undefined,
+    *wantedOf(events: readonly BoardEvent[]): Generator<FollowItem> {
+      for (const event of events) {
+        const wanted = isWanted(event, filter);
+        untold = wanted ? undefined : event.id;
+        if (wanted) yield { kind: 'event', event };
+      }
+    },
+    /** The place, when the last word of it is {@link PLACE_MS} old or `always`. */
+    *told(always: boolean): Generator<FollowItem> {
+      if (untold === undefined || (!always && performance.now() - toldAt < PLACE_MS)) return;
+      yield { kind: 'place', id: untold };
+      untold = undefined;
+      toldAt = performance.now();
+    },
+  };
 }
 
 /**
@@ -74,6 +90,7 @@ export async function* followEvents(
 ): AsyncGenerator<FollowItem> {
   const start = await startOf(boards, jobId, after);
   let cursor = start.cursor;
+  const place = createPlace(filter, start.place);
   const latch = createLatch();
   const following = hub.follow(jobId, start.asOf, () => latch.notice());
   // At the beginning, and whenever no news came for long, Redis itself is asked.
@@ -83,19 +100,20 @@ export async function* followEvents(
     while (!signal.aborted) {
       const read = isSure ? following.after(cursor) : undefined;
       const events = read ?? (await boards.events(jobId, cursor, PAGE));
-      for (const item of toldOf(events, filter)) {
+      for (const item of place.wantedOf(events)) {
         yield item;
         if (signal.aborted) return;
       }
+      yield* place.told(events.length >= PAGE);
       const last = events.at(-1);
       cursor = last?.id ?? cursor;
       if (last !== undefined && isTerminalEvent(last)) return;
       if (events.length > 0) continue;
       if (!isSure) {
         const state = await boards.job(jobId);
-        if (state.endedAt > 0 && state.asOf === cursor) return;
+        if (state.endedAt > 0 && state.asOf === cursor) return yield* place.told(true);
       }
-      isSure = await latch.wait(LOOK_ANYWAY_MS, signal);
+      isSure = await latch.wait(place.isUntold() ? PLACE_MS : LOOK_ANYWAY_MS, signal);
     }
   } finally {
     following.leave();

@@ -171,13 +171,15 @@ export function personService({
       }),
 
     async listAttempts(scope, jobId, taskId, { cursor, limit = PAGE_DEFAULT }) {
-      const { task } = await open(scope, jobId, taskId);
+      // The state is read before the attempts: what happens in between is in both, and missing from neither.
+      const { state, task } = await open(scope, jobId, taskId);
       const after = placeOf('attempts', cursor);
       const last = Math.min(task.attempt, after + limit);
       const attempts = last > after ? await boards.attempts(jobId, taskId, last, last - after) : [];
       return withoutAbsent({
         attempts,
         nextCursor: last < task.attempt ? cursorAfter('attempts', last) : undefined,
+        asOf: state.asOf,
       });
     },
 

@@ -22,6 +22,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'followEvents',
       path: '/v1/jobs/:id/events',
       summary: 'Follow the events of a job (SSE), or list them with "Accept: application/json"',
       access: 'read',
@@ -30,8 +31,11 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
       headers: EventsHeaders,
       answer: EventList,
       streams: 'text/event-stream',
+      otherStatuses: { 204: 'The job has ended, and nothing comes after the named event' },
       handler: async ({ params, query, headers }, caller): Promise<Answer<EventList>> => {
         const filter = { types: query.types, taskId: query.taskId };
+        // A mistyped ID would wait for ever for what can't come.
+        if (query.taskId !== undefined) await service.getTask(caller, params.id, query.taskId);
         if (wantsList(headers.accept)) {
           if (query.after === 'now') {
             throw new CrewboardError(
@@ -62,6 +66,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
           kind: 'stream',
           contentType: 'text/event-stream; charset=utf-8',
           headers: SSE_HEADERS,
+          cutsStuck: true,
           open: (signal) =>
             sseText(service.followEvents(caller, params.id, { after, filter }, signal), commentMs),
         };

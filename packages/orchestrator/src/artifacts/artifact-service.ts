@@ -32,7 +32,8 @@ export function artifactService({ boards, artifacts }: ArtifactPlaces): Artifact
 
   return {
     async listArtifacts(scope, jobId, { cursor, limit = PAGE_DEFAULT }) {
-      await visibleJob(boards, scope, jobId);
+      // Read before the page: what happens in between is in both, and missing from neither.
+      const { asOf } = await visibleJob(boards, scope, jobId);
       const { artifacts: page, nextAfter } = await boards.artifactPage(
         jobId,
         placeOf('artifacts', cursor),
@@ -41,6 +42,7 @@ export function artifactService({ boards, artifacts }: ArtifactPlaces): Artifact
       return withoutAbsent({
         artifacts: page,
         nextCursor: nextAfter === undefined ? undefined : cursorAfter('artifacts', nextAfter),
+        asOf,
       });
     },
 
