@@ -106,7 +106,8 @@ function watch(url: string, args: readonly string[], screen?: Screen) {
 
 test('draws until the job has ended, gives the terminal back, and ends like the job', async () => {
   await using app = await openApp();
-  app.fake.tasks = [aTask()];
+  const lead = aTask({ id: 't_22222222', number: 0, readiness: { state: 'waiting', on: ['news'] } });
+  app.fake.tasks = [aTask(), lead];
   app.fake.append(anEvent(1, { type: 'task.added', taskId: TASK_ID, status: 'pending' }));
   const drawn: string[] = [];
   let closed = 0;
@@ -118,10 +119,13 @@ test('draws until the job has ended, gives the terminal back, and ends like the 
     close: () => void closed++,
   };
   const { terminal, code } = watch(app.url, [], screen);
-  await app.fake.followersAre(1);
+  await Promise.race([app.fake.followersAre(1), code]);
+  expect(terminal.messages).toEqual([]);
   app.fake.append(anEvent(2, { type: 'job.partial', data: {} }));
+  app.fake.job = { ...app.fake.job, status: 'partial' };
   expect(await code).toBe(1);
   expect(drawn[0]).toContain('0 of 1 task completed');
+  expect(drawn[0]).toContain('Lead: waits for news from the board');
   expect(closed).toBe(1);
   expect(terminal.out()).toContain(`Job ${JOB_ID} partial`);
 });

@@ -1,5 +1,5 @@
-import { createInterface } from 'node:readline';
 import type { WriteStream } from 'node:tty';
+import { readAnswer } from './read-answer.ts';
 import { openScreen, type Screen } from './screen.ts';
 
 /**
@@ -35,23 +35,6 @@ const CLEAR_LINE = '\r\u001b[2K';
 
 function takesColours(stream: WriteStream, wish: ColourWish): boolean {
   return wish === 'auto' ? stream.isTTY === true && stream.hasColors() : wish === 'always';
-}
-
-/** Reads one line from the terminal behind stdin, which stays in its usual mode: Ctrl-C is still a signal. */
-function readAnswer(signal: AbortSignal): Promise<string> {
-  const lines = createInterface({ input: process.stdin, terminal: false });
-  return new Promise((resolve) => {
-    const finish = (line = '') => {
-      signal.removeEventListener('abort', abort);
-      lines.close();
-      resolve(line);
-    };
-    const abort = () => finish();
-    lines.once('line', finish);
-    lines.once('close', abort);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort);
-  });
 }
 
 /** Returns the terminal of this process. */
@@ -94,7 +77,7 @@ export function openTerminal(wish: ColourWish = 'auto'): Terminal {
       if (!isInteractive || stdin.isTTY !== true) return undefined;
       status(undefined);
       stderr.write(`${question} `);
-      return readAnswer(signal);
+      return readAnswer(stdin, signal);
     },
     colours: { data: takesColours(stdout, wish), messages: takesColours(stderr, wish) },
     dataColumns: () => (stdout.isTTY === true ? stdout.columns : undefined),
