@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { runCli } from '../../apps/cli/src/program.ts';
+import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
+import { JOB_ID, TASK_ID } from '../api/records.ts';
+import { recordedTerminal } from './support/terminal.ts';
+
+async function cli(app: OpenApp, ...args: string[]) {
+  const terminal = recordedTerminal();
+  const code = await runCli(args, terminal, { CREWBOARD_URL: app.url, CREWBOARD_API_KEY: ADMIN_KEY });
+  return { code, out: terminal.out(), said: terminal.messages.join('\n') };
+}
+
+test.each([[TASK_ID], ['1'], ['#1']])('says why the task named %s is where it is', async (name) => {
+  await using app = await openApp();
+  expect(await cli(app, 'why', JOB_ID, name)).toEqual({ code: 0, out: 'is ready\n', said: '' });
+  const json = await cli(app, 'why', JOB_ID, name, '--json');
+  expect(JSON.parse(json.out)).toMatchObject({ taskId: TASK_ID, number: 1, why: { text: 'is ready' } });
+});
+
+test('refuses a number that no task has, and a name that is none', async () => {
+  await using app = await openApp();
+  const unknown = await cli(app, 'why', JOB_ID, '7');
+  expect(unknown.code).toBe(2);
+  expect(unknown.said).toContain('has no task 7');
+  expect((await cli(app, 'why', JOB_ID, 'first')).code).toBe(2);
+});
+
+test('lists as many jobs of the statuses asked for as it is told to', async () => {
+  await using app = await openApp();
+  const { code, out, said } = await cli(app, 'ls', '--status', 'failed', 'running', '--limit', '2');
+  expect(code).toBe(0);
+  expect(out.split(JOB_ID)).toHaveLength(3);
+  expect(said).toBe('The newest 2 jobs; --limit N or --all shows more.');
+});
