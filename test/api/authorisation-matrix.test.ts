@@ -41,6 +41,7 @@ type Need = keyof typeof MAY;
 const ROUTES: Record<string, Need> = {
   'GET /healthz': 'everybody',
   'GET /readyz': 'everybody',
+  'GET /openapi.json': 'any key',
   'GET /metrics': 'all projects',
   'GET /login': 'everybody',
   'POST /login': 'everybody',
@@ -91,7 +92,7 @@ const ROUTES: Record<string, Need> = {
 };
 
 /** Folders whose routes are a library's: all that is below them needs the same. */
-const FOLDERS: Record<string, Need> = { '/admin/queues': 'operate' };
+const FOLDERS: Record<string, Need> = { '/admin/queues': 'operate', '/docs': 'any key' };
 
 /** A HEAD of these would have to run them to their end: it is another method. */
 const STREAMS = ['/v1/jobs/:id/events', '/v1/jobs/:id/results.jsonl'];

@@ -93,8 +93,11 @@ describe('strikes', () => {
         usage,
       };
       if (growth) await journal.append(reply);
-      await boards.park(held.hold, newSecret(), { delayMs: 0, reason: 'overloaded', strikesToFail: 3 });
-      return (await boards.task(jobId, ids.a ?? '')).status;
+      const options = { delayMs: 0, reason: 'overloaded', strikesToFail: 3 };
+      const told = await boards.park(held.hold, newSecret(), options);
+      const { status } = await boards.task(jobId, ids.a ?? '');
+      expect(told).toBe(status === 'failed' ? 'failed' : 'parked');
+      return status;
     };
     for (const growth of [false, false, true, false, false]) expect(await park(growth)).toBe('pending');
     expect(await park(false)).toBe('failed');

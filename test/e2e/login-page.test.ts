@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY, type LocalStack, openLocalStack } from '../support/local-stack.ts';
+import { openApiOfRoutes } from '../support/openapi.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const FLAGS = [
@@ -92,6 +93,25 @@ describe.skipIf(!existsSync(CHROMIUM))('the login page in a browser', { timeout:
     expect(width).toBeLessThanOrEqual(320);
     const colour = await page.evaluate("getComputedStyle(document.querySelector('button')).backgroundColor");
     expect(colour).toBe('rgb(29, 78, 216)');
+    expect(problems).toEqual([]);
+  });
+
+  test('leads to the page of the API, which shows every operation and asks no other host for anything', async () => {
+    await using window = await openPage(browser, true);
+    const { page, problems } = window;
+    const foreign: string[] = [];
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${stack.url}/`)) foreign.push(request.url());
+    });
+    await page.goto(`${stack.url}/docs`);
+    await keyField(page).fill(API_KEY);
+    await submit(page).click();
+    await page.locator('.opblock').first().waitFor();
+    expect(new URL(page.url()).pathname).toBe('/docs');
+    const { paths } = openApiOfRoutes();
+    const operations = Object.values(paths).flatMap((methods) => Object.keys(methods));
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
+    expect(foreign.filter((url) => !url.startsWith('data:'))).toEqual([]);
     expect(problems).toEqual([]);
   });
 });

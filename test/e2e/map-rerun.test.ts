@@ -210,6 +210,11 @@ describe('a dry run', () => {
       expect(dry.status).toBeGreaterThanOrEqual(400);
       expect(dry.json).toEqual(real.json);
     }
+    const lacking = { map: { items: [1, 2], task: { title: 'T', dependsOn: ['nowhere'] } } };
+    expect(await stack.call('POST', '/v1/jobs', { ...lacking, tasks: [{ title: 'A' }] })).toMatchObject({
+      status: 422,
+      json: { code: 'unknown_dependency', path: 'map.items[0]' },
+    });
     expect((await stack.call('POST', '/v1/jobs', { ...body, dryRun: true })).status).toBe(200);
     expect(await stack.dump()).toEqual(before);
 

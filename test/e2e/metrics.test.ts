@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { openScriptedStack, ownTask, titleOf } from '../regression/support.ts';
 import { type Exposition, parseExposition } from '../support/exposition.ts';
 import type { LocalStack } from '../support/local-stack.ts';
-import { httpError, reply, startScriptedApi, toolUse } from '../support/scripted-messages-api.ts';
+import { hang, httpError, reply, startScriptedApi, toolUse } from '../support/scripted-messages-api.ts';
 
 const USAGE = {
   input_tokens: 1000,
@@ -116,4 +116,29 @@ test('a scrape tells of live jobs, their tasks, queues, and event streams that a
   const { sum: after } = await scrape(local);
   const route = { method: 'GET', route: '/metrics', status: '200' };
   expect(after('crewboard_http_request_duration_seconds_count', route)).toBeGreaterThan(0);
+});
+
+test('attempts that others end are counted: by a cancel, and by a lease that ran out', async () => {
+  await using api = await startScriptedApi(() => hang());
+  await using stack = await openScriptedStack(api);
+  const { local } = stack;
+  const { id } = await local.client.jobs.submit({
+    tasks: [{ title: 'Hangs' }, { title: 'Outside', key: 'outside', executor: 'external' }],
+  });
+  const claim = { owner: 'somebody', leaseMs: 1000 };
+  expect(await local.call('POST', `/v1/jobs/${id}/tasks/claim`, claim)).toMatchObject({ status: 200 });
+  await api.arrived(1);
+  await scrapeUntil(local, ({ sum }) => sum('crewboard_lease_expiries_total') === 1);
+  await local.client.jobs.cancel(id, 'over');
+  const { sum } = await scrapeUntil(
+    local,
+    ({ sum: count }) =>
+      count('crewboard_attempts_ended_total', { outcome: 'cancelled', holder: 'sub-agent' }) === 1 &&
+      count('crewboard_jobs_ended_total') === 1 &&
+      count('crewboard_model_calls_total') === 1,
+  );
+  expect(sum('crewboard_attempts_ended_total', { outcome: 'expired' })).toBe(1);
+  expect(sum('crewboard_attempts_started_total', { holder: 'external' })).toBe(1);
+  expect(sum('crewboard_jobs_ended_total', { status: 'cancelled' })).toBe(1);
+  expect(sum('crewboard_model_calls_total', { outcome: 'aborted' })).toBe(1);
 });

@@ -20,9 +20,9 @@ afterAll(async () => {
   await rm(outside, { recursive: true, force: true });
 });
 
-/** What is stored of jobs: notes on queues, and what a process counts, are there from its start. */
+/** What is stored of jobs: notes on queues and keys, and what a process counts, are there at once. */
 async function stored(): Promise<string[]> {
-  return (await stack.keys()).filter((key) => !/:(?:meta|metrics(?::ends)?)$/.test(key));
+  return (await stack.keys()).filter((key) => !/:(?:meta|keys:used|metrics(?::ends)?)$/.test(key));
 }
 
 async function expectRefused(body: unknown, status: number, problem: object, headers = {}): Promise<void> {

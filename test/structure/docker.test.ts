@@ -69,7 +69,10 @@ describe('the documented start with Docker', () => {
       await writeFile(join(bin, name), `#!/bin/sh\n${script}\n`);
       await chmod(join(bin, name), 0o755);
     }
-    const block = /with Docker\n\n<!-- not run: [^\n]* -->\n```sh\n(.*?)```/s.exec(await read('docs/operations.md'))?.[1] ?? 'false';
+    const block =
+      /with Docker\n\n<!-- not run: [^\n]* -->\n```sh\n(.*?)```/s.exec(
+        await read('docs/operations.md'),
+      )?.[1] ?? 'false';
     await run('sh', ['-e', '-c', block], { cwd: folder.path, env: { PATH: `${bin}:/usr/bin:/bin` } });
     expect((await readFile(join(folder.path, 'calls'), 'utf8')).split('\n')).toEqual([
       'chown 1000:1000 workspaces',

@@ -150,6 +150,12 @@ async function contentOf({ redis }: TestRedis, key: string): Promise<unknown> {
   }
 }
 
+/** Every key below the prefix with its value, as one text. */
+export async function redisText(store: TestRedis): Promise<string> {
+  const keys = await keysOf(store);
+  return JSON.stringify(await Promise.all(keys.map(async (key) => [key, await contentOf(store, key)])));
+}
+
 async function send(url: string, ...[method, path, body, headers = {}]: Parameters<LocalStack['call']>) {
   const isText = typeof body === 'string';
   const answer = await fetch(`${url}${path}`, {
@@ -210,9 +216,7 @@ export async function openLocalStack(options: LocalStackOptions = {}): Promise<L
     },
     keys: () => keysOf(store),
     async dump() {
-      const keys = await keysOf(store);
-      const values = await Promise.all(keys.map(async (key) => [key, await contentOf(store, key)]));
-      return JSON.stringify([values, await textsBelow(dataDir)]);
+      return JSON.stringify([await redisText(store), await textsBelow(dataDir)]);
     },
     async [Symbol.asyncDispose]() {
       await stopWorker();

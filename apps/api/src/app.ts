@@ -7,6 +7,7 @@ import type { Access, Caller } from './access.ts';
 import type { KeyRing } from './auth.ts';
 import { mountBullBoard } from './bull-board.ts';
 import { answerClientError } from './client-errors.ts';
+import { mountDocsPage } from './docs-page.ts';
 import { installDoor } from './door.ts';
 import type { Guard, Proof } from './guard.ts';
 import { measureRequests } from './http-metrics.ts';
@@ -24,6 +25,7 @@ import { jobControlRoutes } from './routes/job-controls.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { metricsRoutes } from './routes/metrics.ts';
+import { withOpenApi } from './routes/openapi.ts';
 import { personRoutes } from './routes/persons.ts';
 import { rerunRoutes } from './routes/rerun.ts';
 import { resultRoutes } from './routes/results.ts';
@@ -31,6 +33,7 @@ import { steerRoutes } from './routes/steer.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { dropSilentConnectionsOnClose } from './silent-connections.ts';
 import { openStreams, type StreamBounds } from './streams.ts';
+import { VERSION } from './version.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -93,7 +96,7 @@ export function routeTable(
   sseCommentMs: number = SSE_COMMENT_MS,
   scrape: Scrape = async () => '',
 ): Route[] {
-  return [
+  const routes = [
     ...jobRoutes(service),
     ...jobControlRoutes(service),
     ...taskRoutes(service),
@@ -108,6 +111,7 @@ export function routeTable(
     ...healthRoutes(service),
     ...metricsRoutes(scrape),
   ];
+  return withOpenApi(routes, VERSION);
 }
 
 /** One line a request: no headers, no body, no query (people paste keys there). */
@@ -177,6 +181,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   acceptJsonOnly(app);
   registerRoutes(app, routeTable(service, sseCommentMs, scrape), streams);
   mountBullBoard(app, queues, bodyLimitBytes);
+  mountDocsPage(app);
   app.addHook('preClose', async () => streams.endAll());
   dropSilentConnectionsOnClose(app);
   return app;

@@ -44,8 +44,16 @@ function inexact(number: string): CrewboardError {
   );
 }
 
-/** Bodies are read as they come: one that is compressed is refused as that, not as broken JSON. */
+/** Bodies are read as they come, in UTF-8: one of another kind is refused as that, not as broken JSON. */
 async function refuseEncoded({ headers }: FastifyRequest): Promise<void> {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
+    throw new CrewboardError(
+      'unsupported_media_type',
+      `A body in the charset ${shownLine(charset, 100)} is not read: send UTF-8.`,
+      { allowed: ['utf-8'], next: { call: 'again', with: '"Content-Type: application/json"' } },
+    );
+  }
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return;
   throw new CrewboardError(
@@ -58,7 +66,8 @@ async function refuseEncoded({ headers }: FastifyRequest): Promise<void> {
 /**
  * Makes JSON the only body that `app` reads. An empty body is an absent one, whatever its content type; one
  * that is not UTF-8 or not JSON, that is nested too deep, carries `__proto__` or a number that would be changed, is
- * `invalid_argument`; one with a Content-Encoding but `identity` is `unsupported_media_type`.
+ * `invalid_argument`; one with a Content-Encoding but `identity`, or in another charset, is
+ * `unsupported_media_type`.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
   // A member "constructor" is data like any other: no object is ever merged into another by its members.

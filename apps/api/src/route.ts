@@ -43,11 +43,17 @@ export interface RequestParts<Params = unknown, Query = unknown, Headers = unkno
 
 interface Described {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** What programs that are made from the OpenAPI document call it; no two have one name. */
+  name: string;
   /** Fastify's notation: `/v1/jobs/:id`. */
   path: string;
   summary: string;
   /** Of a success. */
   status: number;
+  /** Other statuses of an answer that is no problem, and when they come. */
+  otherStatuses?: Readonly<Record<number, string>>;
+  /** What the answer is where it is no JSON: its content type; a stream says so itself. */
+  contentType?: string;
 }
 
 /** One row of the route table, as the server and a later OpenAPI document read it. */
@@ -111,12 +117,16 @@ function parseParts<Params, Query, Headers, Body>(
 }
 
 function rowOf(spec: Spec<unknown, unknown, unknown, unknown, unknown>): Omit<Route, 'access' | 'run'> {
-  const { method, path, summary, status, streams, example, params, query, headers, body, answer } = spec;
+  const { method, name, path, summary, status, otherStatuses, contentType, streams, example } = spec;
+  const { params, query, headers, body, answer } = spec;
   return {
     method,
+    name,
     path,
     summary,
     status,
+    ...(otherStatuses === undefined ? {} : { otherStatuses }),
+    ...(contentType === undefined ? {} : { contentType }),
     ...(streams === undefined ? {} : { streams }),
     ...(example === undefined ? {} : { example }),
     schemas: { params, query, headers, body, answer },

@@ -17,6 +17,7 @@ export { parseJournal, type ReadStoredJournal, storedEntries } from './journal-s
 export { type Keyspace, keyspace } from './keys.ts';
 export type { PendingMessage } from './messages.ts';
 export type { ParkedTask } from './model-holds.ts';
+export { checkStaged } from './new-tasks.ts';
 export type { Planned } from './plan-script.ts';
 export type { PlanDecision, PlanState } from './plans.ts';
 export type { JobState } from './readers.ts';

@@ -185,9 +185,12 @@ export function orderBatch(tasks: readonly PreparedTask[]): PreparedTask[] {
 
 /**
  * Checks a whole job's tasks before anything is stored: `duplicate_key`, `dependency_cycle`, `unknown_dependency`.
- * On a new board only keys of the same body can be named.
+ * On a new board only keys of the same body can be named; `pathOf` names a task by its index.
  */
-export async function checkStaged(tasks: readonly NewTask[]): Promise<void> {
+export async function checkStaged(
+  tasks: readonly NewTask[],
+  pathOf: (index: number) => string = (i) => `tasks[${i}]`,
+): Promise<void> {
   const by: Actor = { kind: 'user', id: 'check' };
   const prepared = await prepareTasks(tasks, by, {});
   orderBatch(prepared);
@@ -204,8 +207,8 @@ export async function checkStaged(tasks: readonly NewTask[]): Promise<void> {
     if (unknown === undefined) continue;
     throw new CrewboardError(
       'unknown_dependency',
-      `tasks[${i}] names "${shownLine(unknown, 200)}", which is no key of this job's tasks.`,
-      { reference: unknown, path: `tasks[${i}]` },
+      `${pathOf(i)} names "${shownLine(unknown, 200)}", which is no key of this job's tasks.`,
+      { reference: unknown, path: pathOf(i) },
     );
   }
 }

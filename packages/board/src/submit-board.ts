@@ -2,7 +2,7 @@ import { type Actor, type JobSpec, type NewTask, newTaskId } from '@crewboard/co
 import { z } from 'zod';
 import type { BoardIo } from './board-io.ts';
 import { capsOf } from './budgets.ts';
-import { checkStaged, orderBatch, type PreparedTask, prepareTasks } from './new-tasks.ts';
+import { orderBatch, type PreparedTask, prepareTasks } from './new-tasks.ts';
 import { NO_CHANGES, runPlan } from './plan-script.ts';
 import { parseReply } from './replies.ts';
 
@@ -42,8 +42,6 @@ function renameTask(task: PreparedTask, numbers: Map<string, number>): void {
 /** How a board comes to be: create, fill, flip; and the end of one that was never flipped. */
 export function submitBoard(io: BoardIo) {
   return {
-    checkStaged,
-
     /**
      * Makes the board of `spec` in `accepting`, with task 0 when `lead` is given. Repeating it changes nothing.
      * `hold`: once filled it waits for a second flip.

@@ -10,8 +10,8 @@ const SECRET_LEAST = 6;
 const KEYS = /\b(?:sk|cb)[-_][\w-]{16,}|\bBearer\s+[\w.~+/-]{8,}=*/gi;
 /** A name such as `sk-learn_user_guide_part_2`: words and small numbers, which no random text is made of. */
 const NAME = /^(?:sk|cb)(?:[-_]+(?:[A-Z]?[a-z]{1,15}\d{0,4}|\d{1,4}))+[-_]*$/;
-/** User and password of a URL. */
-const IN_URL = /\b([a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@"'<>\\]{1,500}@/gi;
+/** User and password of a URL, but for one that is masked already. */
+const IN_URL = /\b([a-z][a-z0-9+.-]{1,20}:\/\/)(?![^\s/@]*:\*{3}@)[^\s/@"'<>\\]{1,500}@/gi;
 
 /** The text without anything that looks like a key, a token, or the password in a URL. */
 export function redactText(text: string): string {

@@ -75,13 +75,21 @@ export function refuseUnfitCommandEdit(
   if (after.executor === 'command' || patch.command !== undefined) refuseUnfitCommand(after, path, rules);
 }
 
-/** Refuses tools and tasks of a job that need commands where they can't be had; gives way to other work between tasks. */
+/** Refuses the tool that runs commands where none are run. */
+export function refuseCommandTool(tools: readonly string[] = [], commands: CommandsMode): void {
+  if (tools.includes('run_command') && commands === 'off') throw noCommands('tools (run_command)');
+}
+
+/**
+ * Refuses tasks that need commands where they can't be had, or in a form that can't be run; gives way to other work between tasks. `pathOf` names
+ * a task by its index, by default `tasks[<index>]`.
+ */
 export async function refuseUnfitCommands(
-  { tools = [], tasks }: { tools?: readonly string[] | undefined; tasks: readonly NewTask[] },
+  tasks: readonly NewTask[],
   rules: CommandRules,
+  pathOf: (index: number) => string = (i) => `tasks[${i}]`,
 ): Promise<void> {
-  if (tools.includes('run_command') && rules.commands === 'off') throw noCommands('tools (run_command)');
-  await inSlices(tasks, (task, i) => refuseUnfitCommand(task, `tasks[${i}]`, rules));
+  await inSlices(tasks, (task, i) => refuseUnfitCommand(task, pathOf(i), rules));
 }
 
 /**

@@ -145,10 +145,10 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
 
     async addTasks(scope: Scope, jobId: string, tasks: NewTask[], idempotencyKey?: string) {
       const { spec } = await visibleJob(boards, scope, jobId);
-      await refuseUnfitCommands(
-        { tasks },
-        { commands: settings.commands, hasWorkspace: spec.workspace !== undefined },
-      );
+      await refuseUnfitCommands(tasks, {
+        commands: settings.commands,
+        hasWorkspace: spec.workspace !== undefined,
+      });
       await checkRules.refuseUnfitTasks(tasks, spec);
       if (needsModel(tasks) && settings.providers[spec.provider] === undefined)
         throw noModel('one of the tasks');

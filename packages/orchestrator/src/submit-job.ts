@@ -4,142 +4,25 @@ import type { Boards } from '@crewboard/board';
 import {
   type Actor,
   CrewboardError,
-  DEFAULT_LIMITS,
   type DryRunAnswer,
   type JobBody,
-  type JobLimits,
   type JobSpec,
   newJobId,
   newSecret,
   type SubmitAnswer,
-  type WorkToolName,
 } from '@crewboard/contracts';
-import type { CheckRules } from './checks/check-rules.ts';
-import { refuseUnfitCommands } from './command-tasks.ts';
+import { checkJob, type JobRules, projectOf } from './check-job.ts';
 import { dryRunOf } from './dry-run.ts';
 import { linksOf } from './job-view.ts';
-import { refuseLaterJobFields } from './later.ts';
 import { listJob } from './list-job.ts';
-import { expandMap } from './map/expand-map.ts';
-import { toldOfMap } from './map/map-error.ts';
-import { modelsOf, modelsOfJob, pricesOf, refuseUnpriced } from './prices.ts';
 import type { Scope } from './service.ts';
-import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
-import { checkWorkspace } from './workspace-root.ts';
 
-const READ_ONLY_TOOLS: WorkToolName[] = ['list_files', 'read_file', 'search_files'];
-/** Tasks that a job's body may bring; more can be added once it runs. */
-const TASKS_MOST = 100_000;
 /** How long a repeat waits for the first request of its Idempotency-Key; past it the first one has crashed. */
 const REPEAT_WAIT_MS = 90_000;
 const REPEAT_POLL_MS = 50;
 
-/** A body with all its tasks written out, and the job's fixed settings. */
-interface Checked {
-  spec: JobSpec;
-  body: JobBody;
-}
-
-interface SubmitDependencies {
+interface SubmitDependencies extends JobRules {
   boards: Boards;
-  settings: Settings;
-  checkRules: CheckRules;
-}
-
-function projectOf(scope: Scope, body: JobBody): string {
-  if (scope.project === '*') return body.project ?? 'default';
-  if (body.project !== undefined && body.project !== scope.project) {
-    throw new CrewboardError('forbidden', `this key belongs to project ${scope.project}`);
-  }
-  return scope.project;
-}
-
-function limitsOf(body: JobBody): JobLimits {
-  const limits = { ...DEFAULT_LIMITS };
-  for (const [name, value] of Object.entries(body.limits ?? {})) {
-    if (value !== undefined) Object.assign(limits, { [name]: value });
-  }
-  const tasks = (body.tasks?.length ?? 0) + (body.map?.items.length ?? 0);
-  const most = Math.min(limits.maxTasks, TASKS_MOST);
-  if (tasks > most) {
-    const bound =
-      most === TASKS_MOST ? `a job may bring ${TASKS_MOST}` : `limits.maxTasks is ${limits.maxTasks}`;
-    throw new CrewboardError(
-      'limit_exceeded',
-      `the job has ${tasks} tasks and ${bound}. Nothing was changed. ${most === TASKS_MOST ? 'Add the others later.' : 'Raise it or send fewer.'}`,
-      { tasks, most },
-    );
-  }
-  return limits;
-}
-
-function titleOf(body: JobBody): string {
-  if (body.title !== undefined) return body.title;
-  const text = body.goal ?? body.tasks?.[0]?.title ?? 'Job';
-  const line = text.trim().split('\n', 1)[0] ?? text;
-  return line.length <= 80
-    ? line
-    : `${line
-        .slice(0, 79)
-        .toWellFormed()
-        .replace(/\ufffd$/, '')}…`;
-}
-
-/** Checks a body as a whole and makes the job's fixed settings of it, before anything is stored. */
-async function specOf(
-  project: string,
-  scope: Scope,
-  body: JobBody,
-  jobId: string,
-  { settings, checkRules }: SubmitDependencies,
-): Promise<JobSpec> {
-  refuseLaterJobFields(body);
-  checkRules.refuseUnfitJob(body);
-  await refuseUnfitCommands(
-    { tools: body.tools, tasks: body.tasks ?? [] },
-    { commands: settings.commands, hasWorkspace: body.workspace !== undefined },
-  );
-  const limits = limitsOf(body);
-  const provider = defaultProvider(settings);
-  if (provider === undefined && (body.goal !== undefined || needsModel(body.tasks ?? []))) {
-    throw noModel('this job');
-  }
-  const workspace =
-    body.workspace === undefined
-      ? undefined
-      : { path: await checkWorkspace(body.workspace.path, settings.workspaceRoots, settings.dataDir) };
-  if (workspace === undefined && body.tools !== undefined && body.tools.length > 0) {
-    throw new CrewboardError('invalid_argument', 'tools need a workspace: add workspace.path', {
-      path: 'tools',
-    });
-  }
-  await checkRules.refuseUnfitTasks(body.tasks ?? [], { workspace });
-  const models = {
-    lead: body.models?.lead ?? settings.models.lead,
-    worker: body.models?.worker ?? settings.models.worker,
-  };
-  refuseUnpriced(pricesOf(provider ?? 'anthropic', settings.prices), [
-    ...(body.goal === undefined ? [] : modelsOfJob({ goal: body.goal, models }, limits)),
-    ...modelsOf(body.tasks ?? [], models.worker, limits),
-  ]);
-  return {
-    v: 1,
-    id: jobId,
-    project,
-    title: titleOf(body),
-    ...(body.goal === undefined ? {} : { goal: body.goal }),
-    ...(workspace === undefined ? {} : { workspace }),
-    models,
-    limits,
-    allowParallelInProgress: body.allowParallelInProgress ?? true,
-    tools: workspace === undefined ? [] : (body.tools ?? READ_ONLY_TOOLS),
-    // A job that is all for people and programs outside calls none.
-    provider: provider ?? 'anthropic',
-    ...(body.outputSchema === undefined ? {} : { outputSchema: body.outputSchema }),
-    ...(body.plan?.approve ? { plan: { approve: true } } : {}),
-    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
-    createdBy: scope.caller,
-  };
 }
 
 /**
@@ -210,21 +93,6 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     );
   }
 
-  async function checked(scope: Scope, body: JobBody, id: string): Promise<Checked> {
-    const { map, ...others } = body;
-    // Before so many are made.
-    limitsOf(body);
-    const tasks = map === undefined ? body.tasks : await expandMap(map, body.tasks ?? []);
-    const whole = { ...others, tasks };
-    try {
-      const spec = await specOf(projectOf(scope, body), scope, whole, id, dependencies);
-      await boards.checkStaged(tasks ?? []);
-      return { spec, body: whole };
-    } catch (error) {
-      throw toldOfMap(error, body);
-    }
-  }
-
   /** What an Idempotency-Key was used for. Errors: `idempotency_mismatch` when that was another body. */
   async function earlierJob(
     project: string,
@@ -245,7 +113,7 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
       // A repeat is answered as the first was, whatever has become of its workspace or model since.
       const state = earlier === undefined ? 'absent' : await stateOf(earlier, body);
       if (typeof state === 'object') return state;
-      const { spec, body: whole } = await checked(scope, body, newJobId());
+      const { spec, body: whole } = await checkJob(scope, body, newJobId(), dependencies);
       if (idempotencyKey === undefined) return fill(spec, whole, by, newSecret());
       const bound = await boards.index.bindIdempotencyKey(project, idempotencyKey, hash, spec.id);
       refuseOtherBody(bound, hash);
@@ -255,7 +123,7 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     async dryRunJob(scope: Scope, body: JobBody, idempotencyKey?: string): Promise<DryRunAnswer> {
       const earlier = await earlierJob(projectOf(scope, body), idempotencyKey, hashOf(body));
       if (earlier !== undefined) await stateOf(earlier, body);
-      const { spec, body: whole } = await checked(scope, body, newJobId());
+      const { spec, body: whole } = await checkJob(scope, body, newJobId(), dependencies);
       return dryRunOf(spec, whole, answerFor(spec.id, whole).status, earlier);
     },
   };

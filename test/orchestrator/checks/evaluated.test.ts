@@ -144,7 +144,6 @@ const WRITTEN_OTHERWISE = [
   'test "$(echo x)" = x && printf %s {p}',
   'for c in a b; do printf %s {p}; done',
   '(cd x; ./check.sh {p})',
-  "grep -e 'x' {p}",
 ];
 
 describe('a placeholder where a program runs a text as code', () => {
@@ -198,6 +197,9 @@ describe('a value that is a plain argument', () => {
     'npx vitest run {p} 2>&1 | tail -20',
     'node --test {p} >/dev/null',
     'grep -r {p} .',
+    "grep -e 'x' {p}",
+    'test -e {p}',
+    'head -c {p} page.md',
     "grep -q 'export' {p}",
     'cd a && ./run.sh {p}',
     'find src -name {p}',

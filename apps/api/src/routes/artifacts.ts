@@ -65,6 +65,7 @@ export function artifactRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'listArtifacts',
       path: '/v1/jobs/:id/artifacts',
       summary: 'List the files of a job',
       access: 'read',
@@ -77,12 +78,15 @@ export function artifactRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'downloadArtifact',
       path: '/v1/jobs/:id/artifacts/*',
       summary: 'Download a file of a job by its path or ref, whole or in part',
       access: 'read',
       params: ArtifactFile,
       headers: RangeHeaders,
       answer: z.unknown(),
+      contentType: 'application/octet-stream',
+      otherStatuses: { 206: 'The part that Range asks for', 416: 'The file has no such part' },
       handler: async ({ params, headers }, caller) =>
         fileAnswer(await service.findArtifact(caller, params.id, params['*']), headers),
     }),

@@ -22,6 +22,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'followEvents',
       path: '/v1/jobs/:id/events',
       summary: 'Follow the events of a job (SSE), or list them with "Accept: application/json"',
       access: 'read',
@@ -30,6 +31,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
       headers: EventsHeaders,
       answer: EventList,
       streams: 'text/event-stream',
+      otherStatuses: { 204: 'The job has ended, and nothing comes after the named event' },
       handler: async ({ params, query, headers }, caller): Promise<Answer<EventList>> => {
         const filter = { types: query.types, taskId: query.taskId };
         // A mistyped ID would wait for ever for what can't come.

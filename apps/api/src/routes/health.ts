@@ -9,6 +9,7 @@ export function healthRoutes(service: Service): Route[] {
     publicRoute({
       ...BARE,
       method: 'GET',
+      name: 'readHealth',
       path: '/healthz',
       summary: 'The process answers',
       answer: z.strictObject({ ok: z.literal(true) }),
@@ -17,9 +18,11 @@ export function healthRoutes(service: Service): Route[] {
     publicRoute({
       ...BARE,
       method: 'GET',
+      name: 'readReadiness',
       path: '/readyz',
       summary: 'The server can take work (503 when it cannot)',
       answer: Ready,
+      otherStatuses: { 503: 'The server can take no work, for the reason given' },
       handler: async () => {
         const ready = await service.ready();
         return json(ready, ready.ready ? 200 : 503);

@@ -28,6 +28,7 @@ function holderRoute<Body>(
   return guardedRoute({
     ...BARE,
     method: 'POST',
+    name: `${action}Task`,
     path: `/v1/jobs/:id/tasks/:taskId/${action}`,
     summary,
     access: 'worker',
@@ -44,6 +45,7 @@ function claimRoute(service: Service): Route {
   return guardedRoute({
     ...BARE,
     method: 'POST',
+    name: 'claimTask',
     path: '/v1/jobs/:id/tasks/claim',
     summary: 'Claim a task; "task" is null when none is ready',
     access: 'worker',
@@ -59,6 +61,7 @@ function heartbeatRoute(service: Service): Route {
   return guardedRoute({
     ...BARE,
     method: 'POST',
+    name: 'heartbeatTask',
     path: '/v1/jobs/:id/tasks/:taskId/heartbeat',
     summary: 'Extend the lease of a claim',
     access: 'worker',

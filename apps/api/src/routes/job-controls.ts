@@ -10,6 +10,7 @@ export function jobControlRoutes(service: Service): Route[] {
     guardedRoute({
       ...onJob,
       method: 'POST',
+      name: 'pauseJob',
       path: '/v1/jobs/:id/pause',
       summary: 'Pause a job: nothing new starts, agents stop after their current call',
       body: PauseBody.optional(),
@@ -20,6 +21,7 @@ export function jobControlRoutes(service: Service): Route[] {
     guardedRoute({
       ...onJob,
       method: 'POST',
+      name: 'resumeJob',
       path: '/v1/jobs/:id/resume',
       summary: 'Lift every cause of a pause',
       body: PauseBody.optional(),
@@ -30,6 +32,7 @@ export function jobControlRoutes(service: Service): Route[] {
     guardedRoute({
       ...onJob,
       method: 'PATCH',
+      name: 'editJob',
       path: '/v1/jobs/:id',
       summary: "Change a job's limits",
       body: EditJobBody,
@@ -39,6 +42,7 @@ export function jobControlRoutes(service: Service): Route[] {
     guardedRoute({
       ...onJob,
       method: 'POST',
+      name: 'startJob',
       path: '/v1/jobs/:id/start',
       summary: 'Start a job that was submitted with hold',
       body: StartBody.optional(),

@@ -18,6 +18,7 @@ export function jobRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'POST',
+      name: 'submitJob',
       path: '/v1/jobs',
       summary: 'Submit a job',
       access: 'submit',
@@ -26,6 +27,7 @@ export function jobRoutes(service: Service): Route[] {
       example: { goal: 'Write a summary of every file in docs/', workspace: { path: '/srv/project' } },
       answer: z.union([SubmitAnswer, DryRunAnswer]),
       status: 202,
+      otherStatuses: { 200: 'With dryRun: what a submit would do; nothing was stored' },
       // A dry run stores nothing, and is answered 200.
       handler: async ({ body, headers }, caller) => {
         const key = headers['idempotency-key'];
@@ -36,6 +38,7 @@ export function jobRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'listJobs',
       path: '/v1/jobs',
       summary: 'List jobs, newest first',
       access: 'read',
@@ -46,6 +49,7 @@ export function jobRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'readJob',
       path: '/v1/jobs/:id',
       summary: 'Read a job: status, counts, spend',
       access: 'read',
@@ -56,6 +60,7 @@ export function jobRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'POST',
+      name: 'cancelJob',
       path: '/v1/jobs/:id/cancel',
       summary: 'Cancel a job',
       access: 'submit',
@@ -70,6 +75,7 @@ export function jobRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'DELETE',
+      name: 'deleteJob',
       path: '/v1/jobs/:id',
       summary: 'Delete an ended job with everything that is kept of it',
       access: 'submit',

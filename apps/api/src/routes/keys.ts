@@ -10,6 +10,7 @@ export function keyRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'POST',
+      name: 'createKey',
       path: '/v1/keys',
       summary: 'Make a key; its text is in this answer alone',
       access: 'operator',
@@ -18,6 +19,7 @@ export function keyRoutes(service: Service): Route[] {
       example: { name: 'nightly build', role: 'submit', project: 'default' },
       answer: CreatedKey,
       status: 201,
+      otherStatuses: { 200: 'A repeat under the same Idempotency-Key: the key of then, without its text' },
       handler: async ({ body, headers }, caller) => {
         const created = await service.createKey(caller, body, headers['idempotency-key']);
         return json(created, created.already ? 200 : 201);
@@ -26,6 +28,7 @@ export function keyRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'listKeys',
       path: '/v1/keys',
       summary: 'List the keys, in the order of their making',
       access: 'operator',
@@ -36,6 +39,7 @@ export function keyRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'DELETE',
+      name: 'revokeKey',
       path: '/v1/keys/:id',
       summary: 'Revoke a key, at once',
       access: 'operator',

@@ -12,11 +12,13 @@ export function metricsRoutes(scrape: Scrape): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'scrapeMetrics',
       path: '/metrics',
       summary: 'Metrics of the installation in the text format of Prometheus',
       access: 'all-projects',
       query: ScrapeQuery,
       answer: z.string(),
+      contentType: 'text/plain',
       handler: async () => {
         const text = await scrape();
         return {

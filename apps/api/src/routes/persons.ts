@@ -24,6 +24,7 @@ function editRoute(service: Service): Route {
   return guardedRoute({
     ...BARE,
     method: 'PATCH',
+    name: 'editTask',
     path: TASK,
     summary: 'Change what a task is',
     access: 'submit',
@@ -48,6 +49,7 @@ function decisionRoute<Body>(
   return guardedRoute({
     ...BARE,
     method: 'POST',
+    name: `${decision}Task`,
     path: `${TASK}/${decision}`,
     summary,
     access: 'submit',
@@ -68,6 +70,7 @@ function cancelRoute(service: Service): Route {
   return guardedRoute({
     ...BARE,
     method: 'POST',
+    name: 'cancelTask',
     path: `${TASK}/cancel`,
     summary: 'Cancel a task, and if asked for what depends on it',
     access: 'submit',
@@ -85,6 +88,7 @@ function reopenRoute(service: Service, action: 'reopen' | 'retry', summary: stri
   return guardedRoute({
     ...BARE,
     method: 'POST',
+    name: `${action}Task`,
     path: `${TASK}/${action}`,
     summary,
     access: 'submit',
@@ -105,6 +109,7 @@ function readRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'listAttempts',
       path: `${TASK}/attempts`,
       summary: 'List the attempts of a task',
       access: 'read',
@@ -117,6 +122,7 @@ function readRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'readTranscript',
       path: `${TASK}/transcript`,
       summary: 'Read the conversation of a task, without anything that looks like a key',
       access: 'read',
@@ -129,6 +135,7 @@ function readRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'readLeadTranscript',
       path: '/v1/jobs/:id/transcript',
       summary: "Read the lead's conversation, without anything that looks like a key",
       access: 'read',
@@ -141,6 +148,7 @@ function readRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'explainTask',
       path: `${TASK}/why`,
       summary: 'Say why a task is where it is',
       access: 'read',

@@ -9,6 +9,7 @@ export function rerunRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'POST',
+      name: 'rerunTasks',
       path: '/v1/jobs/:id/rerun',
       summary: 'Run the ended tasks that match again; the others stay as they are',
       access: 'submit',

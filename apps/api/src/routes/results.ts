@@ -16,6 +16,7 @@ export function resultRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'readResult',
       path: '/v1/jobs/:id/result',
       summary: 'Read the result of a job',
       access: 'read',
@@ -26,6 +27,7 @@ export function resultRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'downloadResults',
       path: '/v1/jobs/:id/results.jsonl',
       summary: 'Download one line of JSON a task, in plan order',
       access: 'read',

@@ -9,6 +9,7 @@ export function steerRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'POST',
+      name: 'sendMessage',
       path: '/v1/jobs/:id/messages',
       summary: 'Tell the lead, or the agent of a task, something',
       access: 'submit',
@@ -24,6 +25,7 @@ export function steerRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'POST',
+      name: 'approvePlan',
       path: '/v1/jobs/:id/plan/approve',
       summary: 'Approve the plan that waits: its tasks may start',
       access: 'submit',
@@ -38,6 +40,7 @@ export function steerRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'POST',
+      name: 'rejectPlan',
       path: '/v1/jobs/:id/plan/reject',
       summary: 'Reject the plan that waits: the lead plans again, a job without one is cancelled',
       access: 'submit',

@@ -9,6 +9,7 @@ export function taskRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'listTasks',
       path: '/v1/jobs/:id/tasks',
       summary: 'List the tasks of a job in plan order',
       access: 'read',
@@ -20,6 +21,7 @@ export function taskRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'POST',
+      name: 'addTasks',
       path: '/v1/jobs/:id/tasks',
       summary: 'Add tasks, all or none',
       access: 'submit',
@@ -35,6 +37,7 @@ export function taskRoutes(service: Service): Route[] {
     guardedRoute({
       ...BARE,
       method: 'GET',
+      name: 'readTask',
       path: '/v1/jobs/:id/tasks/:taskId',
       summary: 'Read a task with its texts',
       access: 'read',

@@ -23,8 +23,12 @@ type CheckedChanges = Omit<CheckedFields, 'outputSchema'> & {
 
 /** Refuses checks that could never be run; every call throws `invalid_argument` naming the path. */
 export interface CheckRules {
-  /** Of many tasks, without keeping the process from its other work; each path is `tasks[<index>]`. */
-  refuseUnfitTasks(tasks: readonly NewTask[], job: CheckedJob): Promise<void>;
+  /** Of many tasks, without keeping the process from its other work; `pathOf` names one, by default `tasks[<index>]`. */
+  refuseUnfitTasks(
+    tasks: readonly NewTask[],
+    job: CheckedJob,
+    pathOf?: (index: number) => string,
+  ): Promise<void>;
   /** Of a task as it will be after an edit. */
   refuseUnfitEdit(task: Task, patch: CheckedChanges, path: string, job: CheckedJob): void;
   /** An `outputSchema` of a job that is no schema, or without a lead to fulfil it. */
@@ -48,9 +52,9 @@ function placeOf(schemas: SchemaCompiler, commands: CommandsMode, { workspace }:
 /** Makes the rules of a process whose commands run in this mode. */
 export function createCheckRules(commands: CommandsMode, schemas = createSchemaCompiler()): CheckRules {
   return {
-    async refuseUnfitTasks(tasks, job) {
+    async refuseUnfitTasks(tasks, job, pathOf = (i) => `tasks[${i}]`) {
       const place = placeOf(schemas, commands, job);
-      await inSlices(tasks, (task, i) => refuseUnfitChecks(task, `tasks[${i}]`, place));
+      await inSlices(tasks, (task, i) => refuseUnfitChecks(task, pathOf(i), place));
     },
     refuseUnfitEdit: (task, patch, path, job) =>
       refuseUnfitChecks(edited(task, patch), path, placeOf(schemas, commands, job)),

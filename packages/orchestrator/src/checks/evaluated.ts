@@ -17,6 +17,9 @@ const LANGUAGE = /^(python|pypy|perl|ruby|node|php|lua|luajit|deno|bun|Rscript)[
 /** Options with code behind them. */
 const CODE_OPTION =
   /^(-[A-Za-z]{0,2}[ce]|-exec(dir)?|-ok(dir)?|--(eval|exec|execute|command|expression|print|call|source|shell)(=.*)?)$/;
+/** Programs that only read, for which `-c` and `-e` mean something else. */
+const READERS = /^(test|\[|cat|cmp|cut|diff|echo|[ef]?grep|head|ls|sort|stat|tail|uniq|wc)$/;
+const SHORT_CODE_OPTION = /^-[A-Za-z]{0,2}[ce]$/;
 /** And those of some programs alone: for others they are harmless and frequent. */
 const OWN_OPTIONS: readonly [RegExp, RegExp][] = [
   [LANGUAGE, /^-[A-Za-z]*[ceEprBR]$/],
@@ -43,7 +46,9 @@ function evaluatorIn(command: PlainCommand): string | undefined {
     if (PROGRAM.test(name) || (i === builtinAt && BUILTIN.test(texts[i] ?? ''))) return true;
     // A shell runs a script that is named, and nothing else.
     if (SHELL.test(name)) return !/^[\w./][^{]*$/.test(texts[i + 1] ?? '');
-    return CODE_OPTION.test(texts[i] ?? '') || own.some(([, option]) => option.test(texts[i] ?? ''));
+    const option = texts[i] ?? '';
+    if (READERS.test(names[0] ?? '') && SHORT_CODE_OPTION.test(option)) return false;
+    return CODE_OPTION.test(option) || own.some(([, code]) => code.test(option));
   });
   return texts[at];
 }

@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { routeTable } from '@crewboard/api';
+import { Problem } from '@crewboard/contracts';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { exampleAnswers } from '../../apps/api/src/openapi/example-answers.ts';
+import { documentText, openApiOfRoutes } from '../support/openapi.ts';
+import { fakeService } from './fake-service.ts';
+import { AS_ADMIN, openApp } from './open-app.ts';
+
+const Media = z.looseObject({ schema: z.looseObject({}), example: z.unknown().optional() });
+const Content = z.record(z.string(), Media);
+const Operation = z.looseObject({
+  operationId: z.string(),
+  requestBody: z.object({ content: Content }).optional(),
+  responses: z.record(z.string(), z.looseObject({ content: Content.optional() })),
+});
+const Document = z.looseObject({
+  paths: z.record(z.string(), z.record(z.string(), Operation)),
+  components: z.looseObject({ schemas: z.record(z.string(), z.looseObject({})) }),
+});
+
+const document = Document.parse(openApiOfRoutes());
+const routes = routeTable(fakeService().service);
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+);
+
+it('is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone({ ...document }));
+  expect(errors ?? []).toEqual([]);
+  expect(valid).toBe(true);
+  expect(validator.version).toBe('3.1');
+});
+
+it('stands in docs/openapi.json as it is now (write it with `npm run openapi`)', async () => {
+  const kept = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
+  expect(kept === documentText(), 'docs/openapi.json is out of date: run `npm run openapi`').toBe(true);
+});
+
+it('has one operation for every route, each under a name of its own', () => {
+  const named = new Set(operations.map(({ operation }) => operation.operationId));
+  expect(named.size).toBe(operations.length);
+  expect([...named].sort()).toEqual(routes.map(({ name }) => name).sort());
+});
+
+it('shows an example of every answer that is JSON, which the route could give', () => {
+  for (const { name, contentType, streams, schemas } of routes) {
+    const isJson = contentType === undefined && streams !== 'application/x-ndjson';
+    if (!isJson || schemas.answer instanceof z.ZodUndefined || name === 'readOpenApi') continue;
+    const example = exampleAnswers[name];
+    expect(example, `exampleAnswers has none for ${name}`).toBeDefined();
+    expect(schemas.answer.safeParse(JSON.parse(JSON.stringify(example))).error, name).toBeUndefined();
+  }
+});
+
+it('has examples that fit the schemas beside them, and none of a route that is not there', () => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  ajv.addSchema(JSON.parse(JSON.stringify(document)), 'document');
+  let checked = 0;
+  const check = (schema: object, example: unknown, where: string) => {
+    const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
+    const validate = ajv.compile(JSON.parse(text));
+    expect(
+      validate(JSON.parse(JSON.stringify(example))),
+      `${where}: ${ajv.errorsText(validate.errors)}`,
+    ).toBe(true);
+    checked += 1;
+  };
+  for (const { path, method, operation } of operations) {
+    const contents = [
+      operation.requestBody?.content,
+      ...Object.values(operation.responses).map((r) => r.content),
+    ];
+    for (const { schema, example } of contents.flatMap((content) => Object.values(content ?? {}))) {
+      if (example !== undefined) check(schema, example, `${method} ${path}`);
+    }
+  }
+  expect(checked).toBeGreaterThan(60);
+  const names = new Set(routes.map(({ name }) => name));
+  expect(Object.keys(exampleAnswers).filter((name) => !names.has(name))).toEqual([]);
+});
+
+it('refers to nothing that is not in it', () => {
+  const text = JSON.stringify(document);
+  for (const [, kind = '', name = ''] of text.matchAll(/"#\/components\/(\w+)\/([^"]+)"/g)) {
+    const part = z.record(z.string(), z.record(z.string(), z.unknown())).parse(document.components)[kind];
+    expect(part?.[name], `${kind}/${name}`).toBeDefined();
+  }
+});
+
+it('is served to whoever has a key, and to nobody else', async () => {
+  await using app = await openApp();
+  const answer = await fetch(`${app.url}/openapi.json`, { headers: AS_ADMIN });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual(JSON.parse(documentText()));
+  const refused = await fetch(`${app.url}/openapi.json`);
+  expect(refused.status).toBe(401);
+  expect(Problem.parse(await refused.json()).code).toBe('unauthorized');
+});
