@@ -118,9 +118,8 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   };
 }
 
-/** Runs the API by the process environment until `stop`. */
-export async function runApi(): Promise<{ url: string; stop(): Promise<void> }> {
-  const config = readConfig();
+/** Runs the API by `config`, by default the process environment, until `stop`. */
+export async function runApi(config = readConfig()): Promise<{ url: string; stop(): Promise<void> }> {
   const logger = createLogger(config.CREWBOARD_LOG_LEVEL, undefined, secretsOf(config));
   logDefects(logger, process);
   const api = await startApi({ config, compose: composeApi, logger });

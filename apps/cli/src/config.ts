@@ -1,9 +1,22 @@
 import { resolve } from 'node:path';
-import { type Environment, parseEnvironment } from '@crewboard/contracts';
+import { Environment, nearestName, parseEnvironment } from '@crewboard/contracts';
+import {
+  CONFIG_FILE,
+  type ConfigFile,
+  NO_CONFIG_FILE,
+  readConfigFile,
+  type Variable,
+} from './config-file.ts';
+import type { ColourWish } from './terminal.ts';
 
-/** What the environment says, read once; flags of the command line stand above it. */
+/** What environment and configuration file say, read once; flags of the command line stand above it. */
 export interface Config {
   environment: Environment;
+  file: ConfigFile | undefined;
+  /** Where the value of a variable comes from. */
+  sourceOf(name: Variable): Source;
+  /** Variables that look like ours and are not read, and what was meant, where that is plain. */
+  unknownVariables: readonly UnknownVariable[];
   /** The data folder as an absolute path. */
   dataDir: string;
   /** The variables that `up` hands to its children: what programs need to run, and Crewboard's own. */
@@ -40,23 +53,75 @@ function isForChildren(name: string): boolean {
   );
 }
 
+export interface UnknownVariable {
+  name: string;
+  nearest: string | undefined;
+}
+
+function unknownVariables(given: Readonly<Record<string, string | undefined>>): UnknownVariable[] {
+  const known: readonly string[] = Environment.keyof().options;
+  return Object.keys(given)
+    .filter((name) => name.startsWith('CREWBOARD_') && !known.includes(name))
+    .map((name) => ({ name, nearest: nearestName(name, known) }));
+}
+
+/** Where a value comes from; the first that has one counts. */
+export type Source = 'flag' | 'environment' | 'file' | 'default';
+
+function sourceFinder(
+  variables: Readonly<Record<string, string | undefined>>,
+  file: ConfigFile | undefined,
+): Config['sourceOf'] {
+  return (name) => {
+    if (variables[name]) return 'environment';
+    return file?.variables[name] ? 'file' : 'default';
+  };
+}
+
+/** The flag, else the variable, else the file in the working directory if there is one. */
+function findConfigFile(flag: string | undefined, variable: string | undefined): ConfigFile | undefined {
+  const named = flag ?? (variable || undefined);
+  return named === NO_CONFIG_FILE ? undefined : readConfigFile(named ?? CONFIG_FILE, named !== undefined);
+}
+
 /**
- * Reads the environment of this process (or `variables`).
- * Throws `invalid_argument` naming the variable that is wrong.
+ * Reads the environment of this process (or `variables`) and below it the configuration file, which `configFlag` may name.
+ * Throws `invalid_argument` naming the variable, or the file and its key, that is wrong.
  */
 export function readConfig(
   // biome-ignore lint/style/noProcessEnv: the one place of the CLI that reads the environment
   variables: Readonly<Record<string, string | undefined>> = process.env,
+  configFlag?: string,
 ): Config {
-  const environment = parseEnvironment(variables);
-  const childVariables: Record<string, string> = {};
-  for (const [name, value] of Object.entries(variables)) {
-    if (value !== undefined && value !== '' && isForChildren(name)) childVariables[name] = value;
+  const file = findConfigFile(configFlag, variables.CREWBOARD_CONFIG);
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value));
+  const all: Record<string, string | undefined> = { ...file?.variables, ...given };
+  const environment = parseEnvironment(all);
+  // Children are given all that the file says, and read no file: an edit must not break one that is started again.
+  const childVariables: Record<string, string> = { CREWBOARD_CONFIG: NO_CONFIG_FILE };
+  for (const [name, value] of Object.entries(all)) {
+    if (name !== 'CREWBOARD_CONFIG' && value !== undefined && isForChildren(name))
+      childVariables[name] = value;
   }
   return {
     environment,
+    file,
+    sourceOf: sourceFinder(variables, file),
+    unknownVariables: unknownVariables(given),
     dataDir: resolve(environment.CREWBOARD_DATA_DIR),
     childVariables,
     npmScript: variables.npm_lifecycle_script || undefined,
   };
+}
+
+/** What the user wants of colours: `--no-color`, then FORCE_COLOR, then NO_COLOR. */
+export function readColourWish(
+  args: readonly string[],
+  // biome-ignore lint/style/noProcessEnv: the one place of the CLI that reads the environment
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): ColourWish {
+  const { FORCE_COLOR: force, NO_COLOR: no } = variables;
+  if (args.includes('--no-color')) return 'never';
+  if (force) return force === '0' || force === 'false' ? 'never' : 'always';
+  return no ? 'never' : 'auto';
 }

@@ -1,7 +1,9 @@
+import { readColourWish } from './config.ts';
 import { endAtDefects } from './defects.ts';
 import { runCli } from './program.ts';
 import { openTerminal } from './terminal.ts';
 
-const terminal = openTerminal();
+const args = process.argv.slice(2);
+const terminal = openTerminal(readColourWish(args));
 endAtDefects(process, terminal);
-process.exitCode = await runCli(process.argv.slice(2), terminal);
+process.exitCode = await runCli(args, terminal);

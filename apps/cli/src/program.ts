@@ -5,6 +5,8 @@ import { addApi } from './commands/api.ts';
 import { addApprove } from './commands/approve.ts';
 import { addBoard } from './commands/board.ts';
 import { addCancel } from './commands/cancel.ts';
+import { addCompletion } from './commands/completion.ts';
+import { addConfig } from './commands/config.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { withExamples } from './commands/help.ts';
 import { addInternal } from './commands/internal.ts';
@@ -17,11 +19,27 @@ import { addSteer } from './commands/steer.ts';
 import { addSubmit } from './commands/submit.ts';
 import { addTranscript } from './commands/transcript.ts';
 import { addUp } from './commands/up.ts';
+import { addWatch } from './commands/watch.ts';
+import { addWhy } from './commands/why.ts';
 import { addWorker } from './commands/worker.ts';
 import { type Config, readConfig } from './config.ts';
 import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 import { usageLine } from './usage-error.ts';
+
+/** What stands above all commands; what `--no-color` says is known before they are read. */
+interface GlobalFlags {
+  config?: string;
+}
+
+const EXIT_CODES = `
+Exit codes:
+  0    done, and the job, if one was followed, succeeded
+  1    the job failed, is partial or was cancelled; or the server failed or can't be reached
+  2    what was given is wrong: flags, arguments, files, configuration, a refused request
+  130  interrupted by Ctrl-C
+
+crewboard COMMAND --help shows examples. Data goes to stdout, messages to stderr.`;
 
 function readVersion(): string {
   const file = new URL('../package.json', import.meta.url);
@@ -42,7 +60,7 @@ export async function runCli(
   const context = {
     terminal,
     config() {
-      config ??= readConfig(variables);
+      config ??= readConfig(variables, program.opts<GlobalFlags>().config);
       return config;
     },
     exitWith(given: ExitCode) {
@@ -58,6 +76,13 @@ export async function runCli(
       outputError: (text, write) => write(usageLine(text)),
     })
     .showSuggestionAfterError()
+    .configureHelp({ showGlobalOptions: true })
+    .option(
+      '--config <file>',
+      'the configuration file (default: CREWBOARD_CONFIG, else crewboard.config.json)',
+    )
+    .option('--no-color', 'no colours, as with NO_COLOR; FORCE_COLOR=1 asks for them in a pipe')
+    .addHelpText('after', EXIT_CODES)
     .exitOverride();
   withExamples(program, [
     'crewboard up --example            start everything on this machine and show a first job',
@@ -68,7 +93,9 @@ export async function runCli(
   addRun(program, context);
   addSubmit(program, context);
   addLs(program, context);
+  addWatch(program, context);
   addBoard(program, context);
+  addWhy(program, context);
   addRerun(program, context);
   addResults(program, context);
   addTranscript(program, context);
@@ -79,6 +106,8 @@ export async function runCli(
   addKeys(program, context);
   addWorker(program, context);
   addApi(program, context);
+  addConfig(program, context);
+  addCompletion(program, context);
   addInternal(program, context);
 
   try {

@@ -1,5 +1,6 @@
 import type { Client } from '@crewboard/client';
 import type { Job } from '@crewboard/contracts';
+import { atMostEvery } from './at-most-every.ts';
 import { type EventLines, eventLines } from './event-lines.ts';
 import { showState } from './show.ts';
 import type { Terminal } from './terminal.ts';
@@ -9,32 +10,6 @@ const REDRAW_MS = 250;
 const LINE_MS = 1000;
 /** A job that never rests long enough for an exact count gets one that may be a little ahead, after so many tries. */
 const EXACT_TRIES = 5;
-
-/** Runs `action` now and then: at most once in `intervalMs`, and once more after the last request. */
-function atMostEvery(
-  intervalMs: number,
-  action: () => Promise<void>,
-): { request(): void; end(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined;
-  let lastAt = Number.NEGATIVE_INFINITY;
-  let running = Promise.resolve();
-  let isOver = false;
-  const run = () => {
-    timer = undefined;
-    lastAt = performance.now();
-    running = action();
-  };
-  return {
-    request() {
-      if (!isOver) timer ??= setTimeout(run, Math.max(0, lastAt + intervalMs - performance.now()));
-    },
-    async end() {
-      isOver = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
-}
 
 /** What a job's counts are read from, and where its story has got to. */
 interface Story {
@@ -99,8 +74,10 @@ export async function followJob(
   const lines = eventLines(client, jobId, signal);
   let told: string | undefined;
   const display = stateDisplay({ client, jobId, lines, told: () => told }, terminal, signal);
+  const onReconnect = () => terminal.status('The server does not answer: reconnecting ...');
+  const events = client.jobs.events(jobId, { signal, onResync: display.request, onReconnect });
   try {
-    for await (const event of client.jobs.events(jobId, { signal, onResync: display.request })) {
+    for await (const event of events) {
       for (const line of await lines.linesFor(event)) terminal.message(line);
       told = event.id;
       display.request();

@@ -93,6 +93,9 @@ export function showSpend(spend: Spend): string {
 /** Said with every result of a simulated job; nobody may take it for a real one. */
 export const SIMULATED = 'SIMULATED: made by the built-in model, not by a real one.';
 
+/** Said beside the name of a simulated job. */
+export const SIMULATED_MARK = '(simulated)';
+
 /** One line on a job's state: "running: 12 of 40 tasks completed, 8 in progress". */
 export function showState(job: Job): string {
   const reason = job.statusReason === undefined ? '' : ` (${safeLine(job.statusReason)})`;

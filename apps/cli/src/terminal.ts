@@ -1,3 +1,7 @@
+import { createInterface } from 'node:readline';
+import type { WriteStream } from 'node:tty';
+import { openScreen, type Screen } from './screen.ts';
+
 /**
  * The one place that writes to the terminal: data goes to stdout, so that it can be piped; messages and progress
  * go to stderr.
@@ -9,15 +13,50 @@ export interface Terminal {
   message(line: string): void;
   /** Shows `line` in place of the last status, on a terminal only; `undefined` removes it. */
   status(line: string | undefined): void;
+  /** Takes the whole terminal for a live display; undefined where messages go to no terminal. */
+  openScreen(): Screen | undefined;
+  /**
+   * Asks a person and returns the line given: empty when there is none, at the end of input and when `signal` aborts;
+   * undefined, without asking, where nobody can answer.
+   */
+  ask(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** True when messages are read by a person on a terminal: progress may then redraw. */
   isInteractive: boolean;
+  /** Whether data, and messages, may be coloured. */
+  colours: { data: boolean; messages: boolean };
+  /** Columns of the terminal that data goes to; undefined in a pipe. */
+  dataColumns(): number | undefined;
 }
+
+/** What the user wants of colours; `auto`: on terminals that have them. */
+export type ColourWish = 'always' | 'never' | 'auto';
 
 const CLEAR_LINE = '\r\u001b[2K';
 
+function takesColours(stream: WriteStream, wish: ColourWish): boolean {
+  return wish === 'auto' ? stream.isTTY === true && stream.hasColors() : wish === 'always';
+}
+
+/** Reads one line from the terminal behind stdin, which stays in its usual mode: Ctrl-C is still a signal. */
+function readAnswer(signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  return new Promise((resolve) => {
+    const finish = (line = '') => {
+      signal.removeEventListener('abort', abort);
+      lines.close();
+      resolve(line);
+    };
+    const abort = () => finish();
+    lines.once('line', finish);
+    lines.once('close', abort);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort);
+  });
+}
+
 /** Returns the terminal of this process. */
-export function openTerminal(): Terminal {
-  const { stdout, stderr } = process;
+export function openTerminal(wish: ColourWish = 'auto'): Terminal {
+  const { stdin, stdout, stderr } = process;
   const isInteractive = stderr.isTTY === true;
   let shown = '';
   let writesData = false;
@@ -45,5 +84,19 @@ export function openTerminal(): Terminal {
       else stdout.once('drain', resolve);
     });
   }
-  return { data, message, status, isInteractive };
+  return {
+    data,
+    message,
+    status,
+    isInteractive,
+    openScreen: () => (isInteractive ? openScreen(stderr) : undefined),
+    async ask(question, signal) {
+      if (!isInteractive || stdin.isTTY !== true) return undefined;
+      status(undefined);
+      stderr.write(`${question} `);
+      return readAnswer(signal);
+    },
+    colours: { data: takesColours(stdout, wish), messages: takesColours(stderr, wish) },
+    dataColumns: () => (stdout.isTTY === true ? stdout.columns : undefined),
+  };
 }

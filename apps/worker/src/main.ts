@@ -23,12 +23,11 @@ function redisUrlOf({ REDIS_URL: url }: Environment): string {
 }
 
 /**
- * Runs a worker by the process environment: opens its connections, takes tasks until `stop`. Throws
+ * Runs a worker by `config`, by default the process environment: opens its connections, takes tasks until `stop`. Throws
  * `invalid_argument` when REDIS_URL is missing, or both a model and commands, `unavailable` when Redis does not answer,
  * and either for a data folder that takes no writes.
  */
-export async function runWorker(): Promise<{ stop(): Promise<void> }> {
-  const config = readConfig();
+export async function runWorker(config = readConfig()): Promise<{ stop(): Promise<void> }> {
   const url = redisUrlOf(config);
   const commands = await resolveCommandsMode(config.CREWBOARD_COMMANDS);
   const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
@@ -110,8 +109,7 @@ export async function* runDoctor(run: DoctorRun & { redisUrl: string }): AsyncGe
  * Resolves when a worker of this machine has said within the last 15 s that it takes tasks: so its process runs and
  * reaches Redis. Throws `unavailable` when none has, and `invalid_argument` without REDIS_URL.
  */
-export async function checkWorker(): Promise<void> {
-  const config = readConfig();
+export async function checkWorker(config = readConfig()): Promise<void> {
   const redis = await connectNow(redisUrlOf(config));
   const isThere = await isAnnounced(redis, config.CREWBOARD_PREFIX, hostname()).finally(() =>
     redis.disconnect(),

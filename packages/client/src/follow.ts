@@ -18,6 +18,8 @@ export interface FollowOptions {
    * Without it that is an error.
    */
   onResync?: ((asOf: string) => void) | undefined;
+  /** Called when a connection was cut or could not be opened again, before the next try. */
+  onReconnect?: ((cause: unknown) => void) | undefined;
 }
 
 function missing(after: string | undefined, jobId: string, asOf: string): CrewboardError {
@@ -95,6 +97,7 @@ export async function* followEvents(
     const lasted = !isTimeout(cut) && performance.now() - openedAt >= reconnect.maxMs;
     failures = lasted ? 1 : failures + 1;
     if (failures > reconnect.tries) throw cut;
+    options.onReconnect?.(cut);
     await pause(waitMs(reconnect, failures, cut), signal);
   }
 }

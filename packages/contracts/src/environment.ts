@@ -127,6 +127,8 @@ export const Environment = z.object({
   CREWBOARD_BODY_LIMIT: int(4_194_304, 1024, 1_073_741_824),
   CREWBOARD_RETENTION_DAYS: decimal(30, 0, 3650),
   CREWBOARD_LOG_LEVEL: word(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** The configuration file of the command line; `-`: none. */
+  CREWBOARD_CONFIG: z.string().min(1).optional(),
   /** Set by `crewboard up` for its children: where its simulated Messages API listens. */
   CREWBOARD_SIMULATED_MODEL_URL: url.optional(),
 });

@@ -113,7 +113,7 @@ export {
 } from './key.ts';
 export { cursorAfter, type NumberedList, placeOf } from './list-cursor.ts';
 export { type Mending, mendedCall } from './mended-call.ts';
-export { editDistance } from './near-name.ts';
+export { editDistance, nearestName } from './near-name.ts';
 export {
   AcceptanceItem,
   Check,
@@ -142,7 +142,7 @@ export {
 export { REDACTED, redactFields, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
 export { matchesGlob, RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
-export { shownLine, visibleText } from './shown-text.ts';
+export { padColumns, shownLine, textColumns, visibleText } from './shown-text.ts';
 export {
   ApprovePlanBody,
   MessageAnswer,

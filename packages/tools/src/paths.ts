@@ -1,6 +1,6 @@
 import { isAbsolute, relative, sep } from 'node:path';
 
-const DENIED_NAMES = new Set(['.git', '.ssh', '.npmrc']);
+const DENIED_NAMES = new Set(['.git', '.ssh', '.npmrc', 'crewboard.config.json']);
 
 /**
  * Folds a name or path to the form in which denials are compared. File systems differ in what they take for the
@@ -13,7 +13,7 @@ export function foldPath(path: string): string {
     .toLowerCase();
 }
 
-/** True for a file or folder name that agents never see, at any depth: `.git`, `.ssh`, `.npmrc`, `.env*`. */
+/** True for a file or folder name that agents never see, at any depth: `.git`, `.ssh`, `.npmrc`, `.env*`, and our own configuration. */
 export function isDeniedName(name: string): boolean {
   const folded = foldPath(name);
   return DENIED_NAMES.has(folded) || folded.startsWith('.env');

@@ -29,5 +29,9 @@ export function recordedTerminal(): RecordedTerminal {
       spoken.emit('message');
     },
     status() {},
+    openScreen: () => undefined,
+    ask: async () => undefined,
+    colours: { data: false, messages: false },
+    dataColumns: () => undefined,
   };
 }

@@ -13,7 +13,7 @@ export function addApi(program: Command, { terminal, config }: Context): void {
     .action((options: { json?: true }) =>
       runInForeground(async () => {
         const { runApi } = await import('@crewboard/api');
-        const api = await runApi();
+        const api = await runApi(config().environment);
         if (options.json) await terminal.data(`${safeJson({ url: api.url })}\n`);
         else terminal.message(`The API listens on ${api.url}`);
         return api;

@@ -22,6 +22,11 @@ export function taskArgument(text: string): string {
   throw new InvalidArgumentError('must be a task ID such as t_4kx9m2ab (`crewboard board` lists them)');
 }
 
+/** Parses a task's ID, or its number. */
+export function taskOrNumberArgument(text: string): string | number {
+  return /^#?\d{1,7}$/.test(text) ? Number(text.replace('#', '')) : taskArgument(text);
+}
+
 /** Parses a number of things, from 1 to `most`. */
 export function countArgument(text: string, most: number): number {
   const count = Number(text);

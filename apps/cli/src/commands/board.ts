@@ -8,7 +8,7 @@ import { countArgument, jobArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface BoardOptions extends ServerFlags {
-  format: 'plain' | 'ansi' | 'md' | 'json';
+  format?: 'plain' | 'ansi' | 'md' | 'json';
   by: 'parent' | 'status';
   limit: number;
   json?: true;
@@ -47,8 +47,13 @@ async function board(jobId: string, options: BoardOptions, { terminal, config }:
     readSnapshot(client, jobId, options.limit),
   );
   if (options.json || options.format === 'json') return terminal.data(`${safeJson(snapshot)}\n`);
-  const format = options.format === 'md' ? 'markdown' : options.format;
-  await terminal.data(`${renderBoard(snapshot, { format, groupBy: options.by })}\n`);
+  const { format = terminal.colours.data ? 'ansi' : 'plain', by: groupBy } = options;
+  const width = terminal.dataColumns();
+  const text =
+    format === 'md'
+      ? renderBoard(snapshot, { format: 'markdown', groupBy })
+      : renderBoard(snapshot, { format, groupBy, ...(width === undefined ? {} : { width }) });
+  await terminal.data(`${text}\n`);
 }
 
 /** `crewboard board JOB`: the job's tasks, a line each. */
@@ -59,9 +64,10 @@ export function addBoard(program: Command, context: Context): void {
       .description("Show a job's board: what is done, who holds what, what waits for what")
       .argument('<job>', 'the job ID', jobArgument)
       .addOption(
-        new Option('--format <format>', 'how to show it')
-          .choices(['plain', 'ansi', 'md', 'json'])
-          .default('plain'),
+        new Option(
+          '--format <format>',
+          'how to show it (default: ansi on a terminal with colours, else plain)',
+        ).choices(['plain', 'ansi', 'md', 'json']),
       )
       .addOption(
         new Option('--by <group>', 'what stands together').choices(['parent', 'status']).default('parent'),

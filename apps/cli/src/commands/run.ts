@@ -2,18 +2,33 @@ import type { Client } from '@crewboard/client';
 import { CrewboardError, type JobBody } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { EXIT, type ExitCode, Interrupted } from '../failure.ts';
+import { goesOn, showEnded } from '../ended-job.ts';
+import { type ExitCode, Interrupted } from '../failure.ts';
 import { listenForInterrupt } from '../interrupt.ts';
 import { readJobFile } from '../job-file.ts';
 import { followJob } from '../progress.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
-import { SIMULATED, showResult } from '../show.ts';
-import { safeJson } from '../text.ts';
+import type { Terminal } from '../terminal.ts';
 import { withExamples } from './help.ts';
 
 interface RunOptions extends ServerFlags {
   workspace?: string;
   json?: true;
+}
+
+/** What a person at the terminal wants of the job after Ctrl-C; a second Ctrl-C, and all but "yes", leave it running. */
+async function leave(
+  client: Client,
+  jobId: string,
+  terminal: Terminal,
+  force: AbortSignal,
+): Promise<Interrupted> {
+  const answer = await terminal.ask(`Interrupted. Cancel ${jobId}, too? [y/N]`, force);
+  if (answer !== undefined && /^y(es)?$/i.test(answer.trim())) {
+    await client.jobs.cancel(jobId, 'cancelled at the command line', { signal: force });
+    return new Interrupted(`interrupted: ${jobId} is cancelled; what is completed stays`);
+  }
+  return new Interrupted(`interrupted: ${goesOn(jobId)}`);
 }
 
 async function submitAndFollow(
@@ -27,15 +42,10 @@ async function submitAndFollow(
   const interrupt = listenForInterrupt(config().npmScript);
   try {
     const job = await followJob(client, id, terminal, interrupt.signal);
-    const result = await client.jobs.result(id, { signal: interrupt.signal });
-    if (result.simulated) terminal.message(SIMULATED);
-    await terminal.data(`${json ? safeJson(result) : showResult(job, result)}\n`);
-    if (!json) terminal.message(`Each task's result: crewboard results ${id}`);
-    return job.status === 'succeeded' ? EXIT.ok : EXIT.failed;
+    return await showEnded(client, job, json, terminal, interrupt.signal);
   } catch (error) {
-    const goesOn = `${id} goes on; cancel it with \`crewboard cancel ${id}\`, get results with \`crewboard results ${id}\``;
-    if (interrupt.signal.aborted) throw new Interrupted(`interrupted: ${goesOn}`);
-    terminal.message(`Can't follow the job any more: ${goesOn}`);
+    if (interrupt.signal.aborted) throw await leave(client, id, terminal, interrupt.force);
+    terminal.message(`Can't follow the job any more: ${goesOn(id)}`);
     throw error;
   } finally {
     interrupt.release();

@@ -19,13 +19,13 @@ export function addWorker(program: Command, { terminal, config }: Context): void
         options.json ? terminal.data(`${safeJson(json)}\n`) : terminal.message(text);
       if (options.check) {
         const { checkWorker } = await import('@crewboard/worker');
-        await checkWorker();
+        await checkWorker(config().environment);
         await say('A worker of this machine takes tasks', { ready: true });
         return;
       }
       await runInForeground(async () => {
         const { runWorker } = await import('@crewboard/worker');
-        const worker = await runWorker();
+        const worker = await runWorker(config().environment);
         await say('The worker takes tasks', { ready: true, pid: process.pid });
         return worker;
       }, config().npmScript);

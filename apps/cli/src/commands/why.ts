@@ -1,0 +1,115 @@
+import type { Client } from '@crewboard/client';
+import { CrewboardError, type Task, type TaskListQuery, type Why } from '@crewboard/contracts';
+import type { Command } from 'commander';
+import type { Context } from '../context.ts';
+import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
+import { showJob } from '../show.ts';
+import { safeJson, safeLine } from '../text.ts';
+import { jobArgument, taskOrNumberArgument } from './arguments.ts';
+import { withExamples } from './help.ts';
+
+interface WhyOptions extends ServerFlags {
+  json?: true;
+}
+
+/** A task and why it is where it is. */
+interface Explained {
+  taskId: string;
+  number: number;
+  title: string;
+  why: Why;
+}
+
+const PAGE_TASKS = 100;
+const PAGES_MOST = 1000;
+/** Of each kind of standing still: the root causes are few, and those that wait behind them are many. */
+const SHOWN_A_KIND = 5;
+const STUCK: readonly TaskListQuery[] = [
+  { status: 'blocked' },
+  { status: 'in_review' },
+  { readiness: 'unreachable' },
+  { readiness: 'held' },
+  { readiness: 'scheduled' },
+  { readiness: 'waiting' },
+];
+
+/** The ID of the task with this number; the lead's is 0. Lists are in the order of numbers. */
+async function findByNumber(client: Client, jobId: string, number: number): Promise<string> {
+  if (number === 0) return (await client.jobs.transcript(jobId, { limit: 1 })).taskId;
+  let cursor: string | undefined;
+  for (let pages = 0; pages < PAGES_MOST; pages++) {
+    const page = await client.tasks.list(jobId, {
+      limit: PAGE_TASKS,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const found = page.tasks.find((task) => task.number === number);
+    if (found !== undefined) return found.id;
+    cursor = page.nextCursor;
+    if (cursor === undefined) break;
+  }
+  throw new CrewboardError(
+    'not_found',
+    `${jobId} has no task ${number}: \`crewboard board ${jobId}\` lists them`,
+  );
+}
+
+async function explainTask(client: Client, jobId: string, task: Task): Promise<Explained> {
+  const { id: taskId, number, title } = task;
+  return { taskId, number, title, why: await client.tasks.why(jobId, taskId) };
+}
+
+/** The tasks that stand still, a few of each kind. */
+async function stuckTasks(client: Client, jobId: string): Promise<Explained[]> {
+  const lists = await Promise.all(
+    STUCK.map((query) => client.tasks.list(jobId, { ...query, limit: SHOWN_A_KIND })),
+  );
+  return Promise.all(lists.flatMap(({ tasks }) => tasks.map((task) => explainTask(client, jobId, task))));
+}
+
+function showWhy({ number, title, why }: Explained): string {
+  const name = number === 0 ? 'the lead' : `#${number} ${safeLine(title, 100)}`;
+  const causes = why.because.map(
+    (cause) =>
+      `  because of ${cause.taskId} ${safeLine(cause.title, 100)}: ${cause.status}${cause.class === undefined ? '' : ` (${cause.class})`}`,
+  );
+  return [`${name}: ${safeLine(why.text, 600)}`, ...causes].join('\n');
+}
+
+async function why(
+  jobId: string,
+  named: string | number | undefined,
+  options: WhyOptions,
+  { terminal, config }: Context,
+): Promise<void> {
+  await withServer(config(), options, async (client) => {
+    if (named !== undefined) {
+      const taskId = typeof named === 'string' ? named : await findByNumber(client, jobId, named);
+      const explained = await explainTask(client, jobId, await client.tasks.get(jobId, taskId));
+      return terminal.data(`${options.json ? safeJson(explained) : showWhy(explained)}\n`);
+    }
+    const job = await client.jobs.get(jobId);
+    const tasks = await stuckTasks(client, jobId);
+    if (options.json) return terminal.data(`${safeJson({ job, tasks })}\n`);
+    const none = tasks.length === 0 ? ['No task stands still.'] : [];
+    await terminal.data(`${[showJob(job), ...none, ...tasks.map(showWhy)].join('\n')}\n`);
+  });
+}
+
+/** `crewboard why JOB [TASK]`: why a job, or a task, is not further. */
+export function addWhy(program: Command, context: Context): void {
+  const command = withServerFlags(
+    program
+      .command('why')
+      .description('Say why a task is where it is; without one, what keeps the job')
+      .argument('<job>', 'the job ID', jobArgument)
+      .argument('[task]', 'the task ID, or its number (the lead is 0)', taskOrNumberArgument)
+      .option('--json', 'print it as JSON'),
+  ).action((jobId: string, task: string | number | undefined, options: WhyOptions) =>
+    why(jobId, task, options, context),
+  );
+  withExamples(command, [
+    'crewboard why job_4kx9m2ab7ycd',
+    'crewboard why job_4kx9m2ab7ycd 12',
+    'crewboard why job_4kx9m2ab7ycd t_4kx9m2ab --json | jq .why.because',
+  ]);
+}

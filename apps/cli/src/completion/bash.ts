@@ -1,0 +1,83 @@
+import type { CommandEntry, Offer } from './commands.ts';
+
+/** Prints the job IDs, or nothing when that takes long; see `commands/internal.ts`. */
+export const JOB_IDS = 'crewboard job-ids 2>/dev/null';
+
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+const named = (path: string, name: string | number) => quote(`${path}:${name}`);
+
+function reply(offer: Offer): string {
+  switch (offer.kind) {
+    case 'words':
+      return `COMPREPLY=($(compgen -W ${quote(offer.words.join(' '))} -- "$cur"))`;
+    case 'files':
+      return 'COMPREPLY=($(compgen -f -- "$cur"))';
+    case 'jobs':
+      return `COMPREPLY=($(compgen -W "$(${JOB_IDS})" -- "$cur"))`;
+    case 'nothing':
+      return 'COMPREPLY=()';
+  }
+}
+
+/** A case for each flag that takes a value, and for each place of an operand or a subcommand. */
+function cases({ path, flags, children, operands }: CommandEntry): { values: string[]; places: string[] } {
+  const values = flags.flatMap(({ names, value }) => {
+    const pattern = names.map((name) => named(path, name)).join('|');
+    return value === undefined ? [] : [`    ${pattern}) ${reply(value)}; return ;;`];
+  });
+  const offers: Offer[] = children.length > 0 ? [{ kind: 'words', words: children }] : [...operands];
+  return { values, places: offers.map((offer, at) => `    ${named(path, at)}) ${reply(offer)} ;;`) };
+}
+
+function flagCase({ path, flags }: CommandEntry): string {
+  const words = flags.flatMap(({ names }) => names);
+  return `        ${quote(path)}) ${reply({ kind: 'words', words })} ;;`;
+}
+
+/** Returns the script for bash; zsh runs it, too. */
+export function bashScript(entries: readonly CommandEntry[]): string {
+  const paths = entries.filter(({ path }) => path !== '').map(({ path }) => quote(path));
+  const withValue = entries.flatMap(({ path, flags }) =>
+    flags
+      .filter(({ value }) => value !== undefined)
+      .flatMap(({ names }) => names.map((name) => named(path, name))),
+  );
+  const all = entries.map(cases);
+  return `_crewboard() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path="" at=0 i word
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word="\${COMP_WORDS[i]}"
+    case "$word" in -*) continue ;; esac
+    case "$path:\${COMP_WORDS[i-1]}" in
+      ${withValue.join('|')}) continue ;;
+    esac
+    case "\${path:+$path }$word" in
+      ${paths.join('|')}) path="\${path:+$path }$word" ;;
+      *) at=$((at + 1)) ;;
+    esac
+  done
+  case "$path:$prev" in
+${all.flatMap(({ values }) => values).join('\n')}
+  esac
+  case "$cur" in
+    -*)
+      case "$path" in
+${entries.map(flagCase).join('\n')}
+      esac
+      return ;;
+  esac
+  case "$path:$at" in
+${all.flatMap(({ places }) => places).join('\n')}
+  esac
+}
+complete -o bashdefault -F _crewboard crewboard
+`;
+}
+
+/** Returns the script for zsh, which knows the functions of bash. */
+export function zshScript(entries: readonly CommandEntry[]): string {
+  return `autoload -U +X compinit && compinit -u
+autoload -U +X bashcompinit && bashcompinit
+${bashScript(entries)}`;
+}
