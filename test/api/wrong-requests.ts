@@ -26,6 +26,7 @@ export const wrongTexts: readonly { body: string; type: string }[] = [
   { body: 'null', type: 'application/json' },
   { body: '"text"', type: 'application/json' },
   { body: '\uFEFF{', type: 'application/json' },
+  { body: '\uFEFF\uFEFF{}', type: 'application/json' },
   { body: `${'['.repeat(20_000)}`, type: 'application/json' },
   { body: '{"__proto__":{"a":1}}', type: 'application/json' },
   { body: '{}', type: 'text/plain' },

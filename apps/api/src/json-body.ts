@@ -84,6 +84,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
     try {
       if (isTooDeep(body)) return refuse(`it is nested deeper than ${MAX_DEPTH} levels`);
       const text = utf8.decode(body);
+      // The decoder has taken one off, and the parser would take another.
+      if (text.startsWith('\ufeff')) return refuse('it begins with more than one byte order mark');
       parseJson(request, text, (error, value) => {
         const lost = error ? undefined : lostNumber(body);
         if (lost !== undefined) return done(inexact(lost));
