@@ -1,19 +1,8 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HAS_CHROMIUM, openChromium } from '../support/chromium.ts';
 import { API_KEY, type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import { openApiOfRoutes } from '../support/openapi.ts';
-
-const CHROMIUM = '/usr/bin/chromium';
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const operationCount = Object.values(openApiOfRoutes().paths).flatMap((path) => Object.keys(path)).length;
 
@@ -35,11 +24,11 @@ async function openPage(browser: Browser) {
   return { page, problems, hosts, [Symbol.asyncDispose]: () => context.close() };
 }
 
-describe.skipIf(!existsSync(CHROMIUM))('the docs page in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(!HAS_CHROMIUM)('the docs page in a browser', { timeout: 60_000 }, () => {
   let browser: Browser;
   let stack: LocalStack;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    browser = await openChromium();
     stack = await openLocalStack({ worker: false });
   }, 60_000);
   afterAll(async () => {
