@@ -36,7 +36,8 @@ async function readJobs(client: Client, options: LsOptions): Promise<{ list: Job
     jobs.push(...page.jobs.filter(isWanted));
     unreadable.push(...(page.unreadable ?? []));
     cursor = page.nextCursor;
-    if (cursor === undefined) break;
+    // One page holds them all; it is shorter than asked for when jobs of it can't be read.
+    if (cursor === undefined || (!isFiltered && wanted <= PAGE_MOST)) break;
   }
   // A cursor after a page of which jobs are left out would lead past those.
   const isWhole = jobs.length <= wanted && cursor !== undefined;

@@ -66,13 +66,12 @@ async function stuckTasks(client: Client, jobId: string): Promise<Explained[]> {
   return Promise.all(lists.flatMap(({ tasks }) => tasks.map((task) => explainTask(client, jobId, task))));
 }
 
-function showWhy({ number, title, why }: Explained): string {
-  const name = number === 0 ? 'the lead' : `#${number} ${safeLine(title, 100)}`;
+function showWhy({ why }: Explained): string {
   const causes = why.because.map(
     (cause) =>
       `  because of ${cause.taskId} ${safeLine(cause.title, 100)}: ${cause.status}${cause.class === undefined ? '' : ` (${cause.class})`}`,
   );
-  return [`${name}: ${safeLine(why.text, 600)}`, ...causes].join('\n');
+  return [safeLine(why.text, 600), ...causes].join('\n');
 }
 
 async function why(
