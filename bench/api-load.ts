@@ -109,7 +109,11 @@ const sampling = setInterval(() => {
   peak = Math.max(peak, rssOf(stack.api.pid));
 }, SAMPLE_MS);
 const rounds: Round[] = [];
-for (let i = 0; i < ROUNDS; i++) rounds.push(await round());
+const afterEach: number[] = [];
+for (let i = 0; i < ROUNDS; i++) {
+  rounds.push(await round());
+  afterEach.push(rssOf(stack.api.pid));
+}
 clearInterval(sampling);
 
 for (const what of ['submits', 'lists'] as const) {
@@ -122,7 +126,6 @@ for (const what of ['submits', 'lists'] as const) {
     report(`ms of ${what}: ${name}`, median(each), 'none', each);
   }
 }
-const after = rssOf(stack.api.pid);
 process.stdout.write(
-  `API, resident set: ${megabytes(before)} before, ${megabytes(peak)} at most, ${megabytes(after)} after; no error\n`,
+  `API, resident set: ${megabytes(before)} before, ${megabytes(peak)} at most, after each round ${afterEach.map(megabytes).join(', ')}; no error\n`,
 );

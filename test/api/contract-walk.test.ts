@@ -11,7 +11,7 @@ import { wrongBodies, wrongTexts, wrongWords } from './wrong-requests.ts';
 vi.setConfig({ testTimeout: 120_000 });
 
 const Schema = z.looseObject({});
-const Media = z.looseObject({ schema: Schema, example: z.unknown().optional() });
+const Media = z.looseObject({ schema: Schema.optional(), example: z.unknown().optional() });
 const Parameter = z.looseObject({
   name: z.string(),
   in: z.enum(['path', 'query', 'header']),
@@ -88,6 +88,7 @@ async function expectDocumented(answer: Response, operation: Operation, what: st
     const problem = Problem.parse(await answer.json());
     expect(problem.code, told).not.toBe('unavailable');
     expect(problem.status).toBe(answer.status);
+    expect(operation.responses[String(answer.status)], `${told} is not documented`).toBeDefined();
     return problem;
   }
   const documented = operation.responses[String(answer.status)];

@@ -1,19 +1,23 @@
 import { readFile } from 'node:fs/promises';
-import { routeTable } from '@crewboard/api';
+import { openApiDocument, routeTable } from '@crewboard/api';
 import { Problem } from '@crewboard/contracts';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { SPECIAL_ANSWERS } from '../../apps/api/src/openapi/answers.ts';
+import { DESCRIBED } from '../../apps/api/src/openapi/descriptions.ts';
 import { exampleAnswers } from '../../apps/api/src/openapi/example-answers.ts';
 import { documentText, openApiOfRoutes } from '../support/openapi.ts';
 import { fakeService } from './fake-service.ts';
 import { AS_ADMIN, openApp } from './open-app.ts';
 
-const Media = z.looseObject({ schema: z.looseObject({}), example: z.unknown().optional() });
+const Media = z.looseObject({ schema: z.looseObject({}).optional(), example: z.unknown().optional() });
 const Content = z.record(z.string(), Media);
 const Operation = z.looseObject({
   operationId: z.string(),
+  description: z.string().min(1),
+  parameters: z.array(z.looseObject({ name: z.string(), description: z.string().min(1) })),
   requestBody: z.object({ content: Content }).optional(),
   responses: z.record(z.string(), z.looseObject({ content: Content.optional() })),
 });
@@ -61,7 +65,7 @@ it('has examples that fit the schemas beside them, and none of a route that is n
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(JSON.parse(JSON.stringify(document)), 'document');
   let checked = 0;
-  const check = (schema: object, example: unknown, where: string) => {
+  const check = (schema: object | false, example: unknown, where: string) => {
     const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
     const validate = ajv.compile(JSON.parse(text));
     expect(
@@ -75,13 +79,49 @@ it('has examples that fit the schemas beside them, and none of a route that is n
       operation.requestBody?.content,
       ...Object.values(operation.responses).map((r) => r.content),
     ];
-    for (const { schema, example } of contents.flatMap((content) => Object.values(content ?? {}))) {
-      if (example !== undefined) check(schema, example, `${method} ${path}`);
+    for (const [type, { schema, example }] of contents.flatMap((content) => Object.entries(content ?? {}))) {
+      if (type === 'application/octet-stream') continue;
+      expect(example, `${method} ${path} has no example of ${type}`).toBeDefined();
+      check(schema ?? false, example, `${method} ${path}`);
     }
   }
   expect(checked).toBeGreaterThan(60);
   const names = new Set(routes.map(({ name }) => name));
   expect(Object.keys(exampleAnswers).filter((name) => !names.has(name))).toEqual([]);
+});
+
+it('fails for a route of which nobody has said how it answers, instead of leaving it out', () => {
+  const [route] = routes;
+  if (route === undefined) throw new Error('no routes');
+  const plain = { ...route, name: 'newCall', path: '/v1/new', otherStatuses: {} };
+  const write = (row: typeof route) => () => openApiDocument([row], '1');
+  expect(write({ ...plain, status: 204 })).not.toThrow();
+  expect(write(plain)).toThrow('The operation newCall has no example');
+  expect(write({ ...plain, status: 204, otherStatuses: { 200: 'More' } })).toThrow(
+    'The answers of newCall are not all described (200)',
+  );
+  expect(write({ ...plain, streams: 'text/csv' })).toThrow('newCall');
+  const query = z.strictObject({ colour: z.string().optional() });
+  expect(write({ ...plain, status: 204, schemas: { ...route.schemas, query } })).toThrow(
+    'The parameter "colour" is not described',
+  );
+});
+
+it('describes further only operations that are there', () => {
+  const names = new Set(routes.map(({ name }) => name));
+  expect(DESCRIBED.filter((name) => !names.has(name))).toEqual([]);
+  expect(SPECIAL_ANSWERS.filter((name) => !names.has(name))).toEqual([]);
+});
+
+it('has an example of every problem, which fits it', () => {
+  const { responses } = z
+    .looseObject({ responses: z.record(z.string(), z.looseObject({ content: Content })) })
+    .parse(document.components);
+  expect(Object.keys(responses).length).toBeGreaterThan(8);
+  for (const [status, { content }] of Object.entries(responses)) {
+    const problem = Problem.parse(content['application/problem+json']?.example);
+    expect(problem.status, status).toBe(Number(status));
+  }
 });
 
 it('refers to nothing that is not in it', () => {

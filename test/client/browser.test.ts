@@ -1,28 +1,18 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type EventList, JobBody } from '@crewboard/contracts';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { build } from 'vite';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { HAS_CHROMIUM, openChromium } from '../support/chromium.ts';
 import { API_KEY, EXAMPLES, type LocalStack, openLocalStack } from '../support/local-stack.ts';
 import { freePort } from '../support/redis-server.ts';
 import { openCuttingProxy } from './cutting-proxy.ts';
 
 const PAGE = '<!doctype html><script src="/page.js"></script>';
-const CHROMIUM = '/usr/bin/chromium';
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 const Told = z.looseObject({ id: z.string(), events: z.array(z.string()), lines: z.array(z.string()) });
 
@@ -88,7 +78,7 @@ test('the bundle of the client knows nothing of Node', async () => {
 
 /** A browser with one page; its errors that nobody caught. */
 async function openBrowser() {
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  const browser = await openChromium();
   const page = await browser.newPage();
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
@@ -112,7 +102,7 @@ async function logOf({ client }: LocalStack, jobId: string): Promise<string[]> {
 }
 
 // Without the browser these are skipped; CI installs it.
-describe.skipIf(!existsSync(CHROMIUM))(`in ${CHROMIUM}`, () => {
+describe.skipIf(!HAS_CHROMIUM)('in Chromium', () => {
   test('a page runs the whole example job, its event stream being cut in the middle of messages', async () => {
     await using stack = await openLocalStack();
     await using proxy = await openCuttingProxy(stack.url, 4000);

@@ -18,7 +18,12 @@ test('a stream that waits again and again leaves nothing behind on its signal', 
   };
   const leaving = new AbortController();
   const waits = () => getEventListeners(leaving.signal, 'abort').length;
-  const stream = followEvents(boards, hub, jobId, { after: 'now' }, leaving.signal);
+  const stream = followEvents(
+    { boards, hub, seeJob: () => boards.job(jobId) },
+    jobId,
+    { after: 'now' },
+    leaving.signal,
+  );
   expect((await stream.next()).value).toMatchObject({ kind: 'place' });
   for (let i = 1; i <= 12; i++) {
     const next = stream.next();

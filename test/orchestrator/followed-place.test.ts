@@ -1,6 +1,9 @@
+import type { Boards } from '@crewboard/board';
 import { newSecret } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
+import type { EventHub } from '../../packages/orchestrator/src/event-hub.ts';
 import { followEvents } from '../../packages/orchestrator/src/follow-events.ts';
+import type { LogPlace } from '../../packages/orchestrator/src/service.ts';
 import { ANN, openBoardFixture } from '../support/board.ts';
 
 /** A hub that knows of nothing: the follower reads the log by itself. */
@@ -16,17 +19,14 @@ function quietHub() {
   };
 }
 
+const followOn = (boards: Boards, hub: EventHub, jobId: string, from: LogPlace) =>
+  followEvents({ boards, hub, seeJob: () => boards.job(jobId) }, jobId, from, AbortSignal.timeout(60_000));
+
 test('a follower from now on is told at once where that is', async () => {
   await using fixture = await openBoardFixture();
   const { jobId } = await fixture.job([{ key: 'a', title: 'A' }]);
   const { asOf } = await fixture.boards.job(jobId);
-  const stream = followEvents(
-    fixture.boards,
-    quietHub(),
-    jobId,
-    { after: 'now' },
-    AbortSignal.timeout(60_000),
-  );
+  const stream = followOn(fixture.boards, quietHub(), jobId, { after: 'now' });
   expect((await stream.next()).value).toEqual({ kind: 'place', id: asOf });
   await stream.return(undefined);
 });
@@ -38,7 +38,7 @@ test('a follower is told its place now and then, not for each event that is left
   const { hold } = await fixture.claim(jobId, ids.a ?? '');
   const hub = quietHub();
   const filter = { types: ['task.failed'] };
-  const stream = followEvents(boards, hub, jobId, { filter }, AbortSignal.timeout(60_000));
+  const stream = followOn(boards, hub, jobId, { filter });
   const startedAt = performance.now();
   const first = (await stream.next()).value;
   for (let i = 0; i < 30; i++) {
@@ -70,7 +70,7 @@ test('a filter hides neither the end of a job nor that it was reopened', async (
   await work();
   const seen: string[] = [];
   const filter = { types: ['task.failed'] };
-  const stream = followEvents(boards, quietHub(), jobId, { filter }, AbortSignal.timeout(60_000));
+  const stream = followOn(boards, quietHub(), jobId, { filter });
   for await (const item of stream) if (item.kind === 'event') seen.push(item.event.type);
   expect(seen).toEqual(['job.succeeded', 'job.reopened', 'job.succeeded']);
 });

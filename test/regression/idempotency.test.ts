@@ -1,5 +1,6 @@
 import { createClient } from '@crewboard/client';
 import { describe, expect, it } from 'vitest';
+import { openRealApp } from '../api/open-real-app.ts';
 import { API_KEY, type ApiProcess, AS_ADMIN, openApiProcesses } from '../support/api-processes.ts';
 import type { Freeze } from '../support/redis-wire.ts';
 
@@ -54,4 +55,19 @@ describe('a submit under an Idempotency-Key', () => {
       expect((await client.jobs.list()).jobs).toMatchObject([{ id: bound?.jobId, counts: { total: 2 } }]);
     },
   );
+});
+
+describe('a message under an Idempotency-Key', () => {
+  it('is one message however often it is sent at once, and no other one is taken under its key', async () => {
+    await using app = await openRealApp();
+    const { jobId, ids } = await app.board.job([{ key: 'a', title: 'A', executor: 'external' }]);
+    const say = (text: string) =>
+      app.send('POST', `/${jobId}/messages`, { text, target: ids.a }, { 'idempotency-key': KEY });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => say('Use metres.')));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ status: 202 });
+    expect(await say('Use feet.')).toMatchObject({ status: 422, body: { code: 'idempotency_mismatch' } });
+    const log = await app.board.boards.events(jobId, '0-0', 100);
+    expect(log.filter(({ type }) => type === 'message.accepted')).toHaveLength(1);
+  });
 });

@@ -4,10 +4,12 @@ import { createBoardListTool } from '../../packages/orchestrator/src/board-tools
 import { createReadArtifactTool } from '../../packages/tools/src/index.ts';
 import { recordingTool, runOn, submitTool } from '../agent/support.ts';
 import { openTestStore } from '../support/artifacts.ts';
-import { openBoardFixture } from '../support/board.ts';
+import { ANN, type BoardFixture, openBoardFixture } from '../support/board.ts';
 import { lastResults, reply, startScriptedApi, toolUse } from '../support/scripted-messages-api.ts';
 
 const TASKS = inject('redisKind') === 'embedded' ? 1000 : 10_000;
+/** Pages between which tasks change. */
+const CHANGED_PAGES = 3;
 const context = { signal: new AbortController().signal, toolUseId: 't', requestId: 'r' };
 const submitted = { summary: 'done', artifacts: [], evidence: [] };
 
@@ -17,28 +19,52 @@ interface Listed {
   nextCursor?: string;
 }
 
+/** What becomes of tasks, by their numbers. */
+function changesOn({ boards, claim }: BoardFixture, jobId: string) {
+  const taskAt = async (number: number) => {
+    const [task] = (await boards.page(jobId, { after: number - 1, limit: 1 })).tasks;
+    if (task === undefined) throw new Error(`there is no task ${number}`);
+    return task;
+  };
+  return {
+    async complete(number: number) {
+      const held = await claim(jobId, (await taskAt(number)).id);
+      await boards.submit(held.hold, 's', held.task.version, submitted);
+    },
+    async cancel(number: number) {
+      const { id, version } = await taskAt(number);
+      await boards.change(jobId, { by: ANN, cancels: [{ taskId: id, version, reason: 'not needed' }] });
+    },
+  };
+}
+
 it('board_list of a huge board is a short page with counts and a cursor that is stable while tasks change', async () => {
   await using board = await openBoardFixture();
-  const tasks = Array.from({ length: TASKS }, (_, i) => ({ title: `Task ${i} ${'x'.repeat(150)}` }));
+  // So long that 50 lines would be twice as much as a page may hold.
+  const tasks = Array.from({ length: TASKS }, (_, i) => ({ title: `Task ${i} ${'日'.repeat(180)}` }));
   const { jobId } = await board.job(tasks, { limits: { maxTasks: TASKS, maxParallel: 100 } });
   const tool = createBoardListTool(board.boards, jobId);
+  const change = changesOn(board, jobId);
   const seen: number[] = [];
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
     const { content } = await tool.execute(cursor === undefined ? {} : { cursor }, context);
     const page: Listed = JSON.parse(content);
     expect(page.tasks.length).toBeLessThanOrEqual(50);
-    expect(Buffer.byteLength(content)).toBeLessThan(20_000 + 1000);
+    expect(Buffer.byteLength(content)).toBeLessThan(20 * 1024);
     expect(page.counts.total).toBe(TASKS);
     seen.push(...page.tasks.map(({ number }) => number));
     cursor = page.nextCursor;
-    // Tasks change between the pages: one of this page is done by the time the next one is asked for.
-    const first = page.tasks[0]?.taskId;
-    if (pages === 0 && first !== undefined) {
-      const held = await board.claim(jobId, first);
-      await board.boards.submit(held.hold, 's', held.task.version, submitted);
-    }
+    // The task that the cursor stands on changes between the pages, and so do its neighbours on both sides.
+    const last = seen.at(-1) ?? 0;
+    if (pages >= CHANGED_PAGES) continue;
+    await change.complete(last - 1);
+    await change.cancel(last);
+    await change.complete(last + 1);
+    await change.cancel(last + 2);
   }
   expect(seen).toEqual(Array.from({ length: TASKS }, (_, i) => i + 1));
+  const { counts } = await board.boards.job(jobId);
+  expect(counts).toMatchObject({ completed: 2 * CHANGED_PAGES, cancelled: 2 * CHANGED_PAGES });
 });
 
 it('a tool result of 2 MB is cut with how much is shown, and read by offset to its end', async () => {

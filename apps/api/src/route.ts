@@ -17,7 +17,7 @@ export type Answer<Value = unknown> =
       /** A client that takes nothing for long is cut off: it can go on from where it was. */
       cutsStuck?: boolean;
       /** Produces the text. `signal` aborts when the client has gone or the server closes. */
-      open: (signal: AbortSignal) => AsyncIterable<string>;
+      open: (signal: AbortSignal) => AsyncIterable<string | Buffer>;
     }
   | {
       kind: 'bytes';

@@ -8,17 +8,17 @@ export const SSE_HEADERS = {
 } as const;
 
 /** An event is written out once, however many streams it goes to. */
-const written = new WeakMap<BoardEvent, string>();
+const written = new WeakMap<BoardEvent, Buffer>();
 
-function eventMessage(event: BoardEvent): string {
+function eventMessage(event: BoardEvent): Buffer {
   const known = written.get(event);
   if (known !== undefined) return known;
-  const message = `event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`;
+  const message = Buffer.from(`event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
   written.set(event, message);
   return message;
 }
 
-function toMessage(item: FollowItem): string {
+function toMessage(item: FollowItem): string | Buffer {
   if (item.kind === 'resync') {
     return `event: resync\nid: ${item.asOf}\ndata: ${JSON.stringify({ asOf: item.asOf })}\n\n`;
   }
@@ -29,12 +29,21 @@ function toMessage(item: FollowItem): string {
 
 const SILENCE = Symbol('silence');
 
-async function orSilence<T>(promise: Promise<T>, ms: number): Promise<T | typeof SILENCE> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<typeof SILENCE>((resolve) => {
-    timer = setTimeout(resolve, ms, SILENCE);
-  });
-  return Promise.race([promise, silence]).finally(() => clearTimeout(timer));
+/** Bounds waits one after the other by `ms` each, with one timer for all of them: a busy stream waits for each event. */
+function createSilence(ms: number) {
+  let fall = () => {};
+  const timer = setTimeout(() => fall(), ms);
+  return {
+    /** What `promise` comes to, or {@link SILENCE} when that takes longer. */
+    or<T>(promise: Promise<T>): Promise<T | typeof SILENCE> {
+      return new Promise((resolve, reject) => {
+        fall = () => resolve(SILENCE);
+        timer.refresh();
+        promise.then(resolve, reject);
+      });
+    },
+    end: () => clearTimeout(timer),
+  };
 }
 
 /**
@@ -42,15 +51,19 @@ async function orSilence<T>(promise: Promise<T>, ms: number): Promise<T | typeof
  * and again after every `commentMs` of silence, so that proxies and clients can tell a quiet stream from a dead
  * one. Takes the next item only when the consumer asks for more.
  */
-export async function* sseText(items: AsyncIterable<FollowItem>, commentMs: number): AsyncGenerator<string> {
+export async function* sseText(
+  items: AsyncIterable<FollowItem>,
+  commentMs: number,
+): AsyncGenerator<string | Buffer> {
   yield ': open\n\n';
+  const silence = createSilence(commentMs);
   const iterator = items[Symbol.asyncIterator]();
   try {
     let next = iterator.next();
     for (;;) {
       // The consumer may leave while `next` is pending; its failure then has nobody else to hear it.
       next.catch(() => {});
-      const result = await orSilence(next, commentMs);
+      const result = await silence.or(next);
       if (result === SILENCE) {
         yield ': still here\n\n';
         continue;
@@ -60,6 +73,7 @@ export async function* sseText(items: AsyncIterable<FollowItem>, commentMs: numb
       next = iterator.next();
     }
   } finally {
+    silence.end();
     await iterator.return?.();
   }
 }

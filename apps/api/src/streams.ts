@@ -24,7 +24,7 @@ export interface OpenStreams {
    */
   open(
     response: ServerResponse,
-    produce: (signal: AbortSignal) => AsyncIterable<string>,
+    produce: (signal: AbortSignal) => AsyncIterable<string | Buffer>,
     cutsStuck: boolean,
   ): Readable;
   /** Ends all streams. One whose client does not read is cut, since its end would never be read either. */

@@ -214,10 +214,8 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
       return withoutAbsent({ events, nextCursor: more ? last : undefined, asOf });
     },
 
-    async *followEvents(scope: Scope, jobId: string, from: LogPlace, signal: AbortSignal) {
-      await visibleJob(boards, scope, jobId);
-      yield* followEvents(boards, hub, jobId, from, signal);
-    },
+    followEvents: (scope: Scope, jobId: string, from: LogPlace, signal: AbortSignal) =>
+      followEvents({ boards, hub, seeJob: () => visibleJob(boards, scope, jobId) }, jobId, from, signal),
 
     async isCaughtUp(scope: Scope, jobId: string, after: string): Promise<boolean> {
       const { status, asOf } = await visibleJob(boards, scope, jobId);

@@ -1,4 +1,4 @@
-import type { Boards } from '@crewboard/board';
+import type { Boards, JobState } from '@crewboard/board';
 import { type BoardEvent, type EventFilter, isTerminalEvent, isWanted } from '@crewboard/contracts';
 import type { EventHub } from './event-hub.ts';
 import type { FollowItem } from './service.ts';
@@ -41,8 +41,16 @@ function createLatch() {
   };
 }
 
-async function startOf(boards: Boards, jobId: string, after: string | undefined) {
-  const { asOf } = await boards.job(jobId);
+/** What is followed. */
+export interface Followable {
+  boards: Boards;
+  hub: EventHub;
+  /** Reads the job, or refuses whoever may not see it. */
+  seeJob: () => Promise<JobState>;
+}
+
+async function startOf({ boards, seeJob }: Followable, jobId: string, after: string | undefined) {
+  const { asOf } = await seeJob();
   if (after === undefined) return { cursor: '0-0', asOf };
   // Told at once: else a break before the first event would lose what happens meanwhile.
   if (after === 'now') return { cursor: asOf, asOf, place: asOf };
@@ -82,13 +90,13 @@ function createPlace(filter: EventFilter, start: string | undefined) {
  * aborts.
  */
 export async function* followEvents(
-  boards: Boards,
-  hub: EventHub,
+  followed: Followable,
   jobId: string,
   { after, filter = {} }: { after?: string | undefined; filter?: EventFilter | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<FollowItem> {
-  const start = await startOf(boards, jobId, after);
+  const { boards, hub, seeJob } = followed;
+  const start = await startOf(followed, jobId, after);
   let cursor = start.cursor;
   const place = createPlace(filter, start.place);
   const latch = createLatch();
@@ -110,7 +118,7 @@ export async function* followEvents(
       if (last !== undefined && isTerminalEvent(last)) return;
       if (events.length > 0) continue;
       if (!isSure) {
-        const state = await boards.job(jobId);
+        const state = await seeJob();
         if (state.endedAt > 0 && state.asOf === cursor) return yield* place.told(true);
       }
       isSure = await latch.wait(place.isUntold() ? PLACE_MS : LOOK_ANYWAY_MS, signal);

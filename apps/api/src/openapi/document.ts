@@ -1,9 +1,10 @@
-import { Problem } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { Route } from '../route.ts';
-import { exampleAnswers } from './example-answers.ts';
+import { answersOf, type ShownAnswer } from './answers.ts';
+import { descriptionOf } from './descriptions.ts';
+import { headersOf } from './headers.ts';
 import { parametersOf, pathOf } from './parameters.ts';
-import { problemResponse, problemStatuses } from './problems.ts';
+import { problemResponse, problemStatuses, ShownProblem } from './problems.ts';
 import { type SchemaWriter, schemaWriter } from './schemas.ts';
 import { TAGS, tagOf } from './tags.ts';
 
@@ -25,39 +26,41 @@ const DESCRIPTION = [
   'A POST with an `Idempotency-Key` can be sent again: it happens once.',
 ].join('\n\n');
 
-/** The content of a success: JSON by its schema, or what the route streams. */
-function contentOf(route: Route, writer: SchemaWriter): object | undefined {
-  const { streams, contentType, schemas, name } = route;
-  if (schemas.answer instanceof z.ZodUndefined) return undefined;
-  const example = exampleAnswers[name];
-  const json = {
-    schema: writer.write(schemas.answer, 'output'),
-    ...(example === undefined ? {} : { example }),
+function contentOf(
+  { type, schema, example }: NonNullable<ShownAnswer['content']>,
+  writer: SchemaWriter,
+): object {
+  return {
+    [type]: {
+      ...(schema === undefined ? {} : { schema: writer.write(schema, 'output') }),
+      ...(example === undefined ? {} : { example }),
+    },
   };
-  if (contentType !== undefined) return { [contentType]: { schema: { type: 'string' } } };
-  if (streams === undefined) return { 'application/json': json };
-  const stream = { [streams]: { schema: { type: 'string' } } };
-  // One route has both: the stream, and pages of the same.
-  return streams === 'text/event-stream' ? { ...stream, 'application/json': json } : stream;
+}
+
+/** The response of one status: two answers of one status differ in their content type. */
+function responseOf(answers: readonly ShownAnswer[], writer: SchemaWriter): object {
+  const contents = answers.flatMap(({ content }) => (content === undefined ? [] : [content]));
+  const headers = Object.assign({}, ...answers.map((answer) => answer.headers ?? {}));
+  return {
+    description: answers.map(({ description }) => description).join('. '),
+    ...headersOf(headers),
+    ...(contents.length === 0
+      ? {}
+      : { content: Object.assign({}, ...contents.map((content) => contentOf(content, writer))) }),
+  };
 }
 
 function responsesOf(route: Route, writer: SchemaWriter): object {
-  const content = contentOf(route, writer);
-  const success = (description: string, isEmpty: boolean) => ({
-    description,
-    ...(content === undefined || isEmpty ? {} : { content }),
-  });
-  const others = Object.entries(route.otherStatuses ?? {}).map(
-    ([status, when]) => [status, success(when, status === '204' || status === '416')] as const,
-  );
   const problems = problemStatuses(route).map(
     (status) => [status, { $ref: `#/components/responses/${status}` }] as const,
   );
-  return {
-    ...Object.fromEntries(problems),
-    [route.status]: success(route.status === 204 ? 'Done' : 'The answer', route.status === 204),
-    ...Object.fromEntries(others),
-  };
+  const answers = answersOf(route);
+  const successes = answers.map(({ status }) => {
+    const same = answers.filter((answer) => answer.status === status);
+    return [status, responseOf(same, writer)] as const;
+  });
+  return { ...Object.fromEntries(problems), ...Object.fromEntries(successes) };
 }
 
 function bodyOf({ schemas, example }: Route, writer: SchemaWriter): object {
@@ -76,6 +79,7 @@ function operationOf(route: Route, writer: SchemaWriter): object {
   return {
     operationId: route.name,
     summary: route.summary,
+    description: descriptionOf(route),
     tags: [tagOf(route.path)],
     'x-crewboard-access': route.access,
     security: route.access === 'public' ? [] : KEYED,
@@ -90,8 +94,8 @@ function operationOf(route: Route, writer: SchemaWriter): object {
  * by. `version` is the server's.
  */
 export function openApiDocument(routes: readonly Route[], version: string) {
-  const writer = schemaWriter();
-  writer.write(Problem, 'output');
+  const writer = schemaWriter({ Problem: ShownProblem });
+  writer.write(ShownProblem, 'output');
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     const path = pathOf(route.path);

@@ -237,5 +237,6 @@ export const exampleAnswers: Readonly<Record<string, unknown>> = {
     ],
   },
   readHealth: { ok: true },
+  readOpenApi: { openapi: '3.1.1' },
   readReadiness: { ready: true, redis: 'ok', model: 'anthropic' },
 };

@@ -2,20 +2,21 @@ import { z } from 'zod';
 import type { Route } from '../route.ts';
 import type { JsonSchema, SchemaWriter } from './schemas.ts';
 
-/** What parameters mean that do not say so by their name. */
+/** What the parameters mean; of a new one it has to be said here. */
 const MEANINGS: Readonly<Record<string, string>> = {
   id: 'The ID of the job, or of the key',
   taskId: 'The ID of the task',
   path: 'The path or the ref of the file; each part is percent encoded',
   cursor: '`nextCursor` of the page before',
   limit: 'Entries of a page: 50 by default, at most 100',
+  status: 'Only tasks of this status',
+  readiness: 'Only pending tasks of this readiness',
   label: 'A label; several of them mean all',
   after: 'An event ID: what follows it; `now`: only what is new',
   types: 'Event types or families such as `task.*`, with commas between them',
   'idempotency-key':
     'Sent again with the same key and body the request happens once, and is answered the same',
   'last-event-id': 'The last event that the client knows: the stream goes on after it',
-  accept: '`application/json` lists pages of the log instead of following it',
   range: 'A part of the file, such as `bytes=0-1023`',
   'if-range': 'The ETag that the range is meant for; of another one the whole file is sent',
 };
@@ -33,11 +34,13 @@ function parameter(place: Place, name: string, schema: z.ZodType, writer: Schema
   const shown: JsonSchema = Object.keys(sent).length > 0 ? sent : writer.write(schema, 'output');
   const shownName = name === '*' ? 'path' : name;
   const description = MEANINGS[shownName];
+  if (description === undefined)
+    throw new Error(`The parameter "${shownName}" is not described: add it to openapi/parameters.ts.`);
   return {
     name: shownName,
     in: place,
     required: place === 'path' || !schema.safeParse(undefined).success,
-    ...(description === undefined ? {} : { description }),
+    description,
     schema: shown,
   };
 }

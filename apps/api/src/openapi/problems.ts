@@ -1,6 +1,14 @@
-import { ERROR_STATUS, ErrorCode } from '@crewboard/contracts';
+import {
+  CrewboardError,
+  ERROR_STATUS,
+  ErrorCode,
+  ErrorExtras,
+  Problem,
+  toProblem,
+} from '@crewboard/contracts';
 import { z } from 'zod';
 import type { Route } from '../route.ts';
+import { headersOf } from './headers.ts';
 
 /** Codes that only tools of agents are answered. */
 const OF_TOOLS: readonly string[] = ['plan_mode'];
@@ -20,29 +28,52 @@ const WHEN: Readonly<Record<number, string>> = {
   503: 'Redis can not be reached, or the server has nothing to do this with',
 };
 
+const { next: _next, fits: _fits, ...extras } = ErrorExtras.shape;
+
+/** A problem as it goes over the wire: `next` is always a text there. */
+export const ShownProblem = z.looseObject({
+  ...Problem.shape,
+  ...extras,
+  next: z.string().optional(),
+  retryAfterMs: z.number().optional(),
+});
+
 /** The statuses with which a route can refuse. */
 export function problemStatuses({ access, method, path, schemas }: Route): number[] {
-  if (access === 'public') return [503];
+  if (access === 'public') return [400, 403];
   const hasBody = !(schemas.body instanceof z.ZodUndefined);
   const changes = method !== 'GET';
   return [
     400,
     401,
     403,
-    404,
-    ...(changes && path !== '/v1/jobs' ? [409] : []),
-    ...(changes && hasBody ? [413, 415] : []),
-    ...(changes ? [422] : []),
+    ...(path.includes(':') ? [404] : []),
+    ...(changes ? [409, 413, 415] : []),
+    ...(changes && hasBody ? [422] : []),
     429,
     503,
   ];
 }
 
+/** Headers of problems, with what they say. */
+const HEADERS: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { 'WWW-Authenticate': '`Bearer`' },
+  429: { 'Retry-After': 'Seconds to wait' },
+};
+
 /** The response of a problem with this status. */
 export function problemResponse(status: number): object {
   const codes = ErrorCode.options.filter((code) => ERROR_STATUS[code] === status && !OF_TOOLS.includes(code));
+  const [first] = codes;
+  const when = WHEN[status];
+  if (first === undefined || when === undefined)
+    throw new Error(`No problem has the status ${status}: see openapi/problems.ts.`);
+  const example = toProblem(new CrewboardError(first, `${when}.`), { say: () => undefined });
   return {
-    description: `${WHEN[status]} (${codes.map((code) => `\`${code}\``).join(', ')})`,
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    description: `${when} (${codes.map((code) => `\`${code}\``).join(', ')})`,
+    ...headersOf(HEADERS[status] ?? {}),
+    content: {
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example },
+    },
   };
 }

@@ -33,10 +33,10 @@ function refsIn(schema: unknown): Set<string> {
   return found;
 }
 
-/** The schemas of the contracts package by the names of its exports: one home for every shape. */
-function registerContracts() {
+/** The schemas of the contracts package by the names of its exports: one home for every shape. `own` go before them. */
+function registerContracts(own: Readonly<Record<string, z.ZodType>>) {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(contracts)) {
+  for (const [id, schema] of Object.entries({ ...contracts, ...own })) {
     if (schema instanceof z.ZodType && !registry.has(schema)) registry.add(schema, { id });
   }
   return registry;
@@ -75,9 +75,12 @@ export interface SchemaWriter {
   components(): Record<string, unknown>;
 }
 
-/** Returns a writer over the contracts' schemas (JSON Schema 2020-12, which OpenAPI 3.1 has). */
-export function schemaWriter(): SchemaWriter {
-  const registry = registerContracts();
+/**
+ * Returns a writer over the contracts' schemas (JSON Schema 2020-12, which OpenAPI 3.1 has). `own` are schemas of the
+ * document alone, by name; they stand in the place of the contracts' of that name.
+ */
+export function schemaWriter(own: Readonly<Record<string, z.ZodType>>): SchemaWriter {
+  const registry = registerContracts(own);
   const all = { input: convertAll(registry, 'input'), output: convertAll(registry, 'output') };
   const differ = namesThatDiffer(all.input, all.output);
   const nameOf = (name: string, direction: Direction) =>
