@@ -69,8 +69,8 @@ function watchState(looked: Looked) {
       return {
         ...state.looked,
         groups: groups.list(),
-        // A job that stands still has no end in sight.
-        pace: pauses.length > 0 ? undefined : pace.at(nowMs(), open - counts.blocked),
+        // A job that stands still has no end in sight, and of one that can't be seen nobody knows.
+        pace: pauses.length > 0 || state.isReconnecting ? undefined : pace.at(nowMs(), open - counts.blocked),
         notice: state.notice,
         isReconnecting: state.isReconnecting,
         nowMs: nowMs(),
