@@ -249,3 +249,36 @@ describe('a runner of checks', () => {
     expect((await boards.task(jobId, ids.a ?? '')).status).toBe('in_review');
   });
 });
+
+describe('a request ID that an earlier attempt has used', () => {
+  const again = async (board: BoardFixture, jobId: string, taskId: string) => {
+    const { hold, task } = await board.claim(jobId, taskId);
+    expect(task.attempt).toBe(2);
+    await board.boards.submit(hold, 'z', task.version, submitted);
+    expect((await board.boards.task(jobId, taskId)).status).toBe('completed');
+  };
+
+  it('submits a task that was opened again, and is no repeat of then', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId, ids } = await board.job([{ key: 'a', title: 'A' }]);
+    const taskId = ids.a ?? '';
+    const { hold, task } = await board.claim(jobId, taskId);
+    await boards.submit(hold, 'z', task.version, submitted);
+    const reopens = [{ taskId, version: task.version + 1, reason: 'again' }];
+    await boards.change(jobId, { by: ANN, reopens });
+    await again(board, jobId, taskId);
+  });
+
+  it('submits a task again whose review was rejected', async () => {
+    await using board = await openBoardFixture();
+    const { boards } = board;
+    const { jobId, ids } = await board.job([{ key: 'a', title: 'A', policy: 'approved' }]);
+    const taskId = ids.a ?? '';
+    const { hold, task } = await board.claim(jobId, taskId);
+    await boards.submit(hold, 'z', task.version, submitted, 'review');
+    const { version } = await boards.task(jobId, taskId);
+    await boards.resolve(jobId, { taskId, version, decision: 'reject', text: 'no', by: ANN });
+    await again(board, jobId, taskId);
+  });
+});

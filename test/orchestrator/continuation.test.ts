@@ -16,16 +16,22 @@ async function open(end: 'release' | 'submit') {
   ]);
   const [a, b] = [ids.a ?? '', ids.b ?? ''];
   const { hold, task } = await board.claim(jobId, a);
+  const journal = await boards.openJournal(hold, { attempt: 1 });
+  await journal.append({ kind: 'message', texts: ['Do A'] });
   if (end === 'release') await boards.release(hold, newSecret(), 'not now');
   else await boards.submit(hold, newSecret(), task.version, RESULT);
   return {
     boards,
+    board,
     jobId,
     a,
     version: task.version + 1,
     fillLog: (count: number) => fillLog(board, jobId, { taskId: b }, count),
     continuation: async () =>
-      continuationOf(boards, jobId, await boards.task(jobId, a), await boards.attempts(jobId, a, 1)),
+      continuationOf(boards, jobId, await boards.task(jobId, a), {
+        earlier: await boards.attempts(jobId, a, (await boards.task(jobId, a)).attempt),
+        entries: await boards.readJournal(jobId, a),
+      }),
     [Symbol.asyncDispose]: () => board[Symbol.asyncDispose](),
   };
 }
@@ -55,4 +61,15 @@ it.runIf(TOO_LONG)('a log that is too long to tell counts as an edit: the task i
   await using at = await open('release');
   await at.fillLog(TOO_LONG ?? 0);
   expect(await at.continuation()).toEqual({ continuation: wasEdited });
+});
+
+it('the next attempt is told why the task was opened again, also when one before it was lost in silence', async () => {
+  await using at = await open('submit');
+  const reopens = [{ taskId: at.a, version: at.version, reason: 'add the table' }];
+  await at.boards.change(at.jobId, { by: ANN, reopens });
+  for (const loss of ['first', 'second']) {
+    const { hold } = await at.board.claim(at.jobId, at.a);
+    await at.boards.release(hold, newSecret(), loss);
+    expect((await at.continuation()).endedCallAnswer).toContain('add the table');
+  }
 });

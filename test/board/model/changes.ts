@@ -178,6 +178,7 @@ export function reopenTask(board: ModelBoard, task: ModelTask): number[] {
     queueLead(board, task);
     return [];
   }
+  task.requests = [];
   tellDependents(board, task.number);
   settleDown(board, task);
   return started

@@ -126,6 +126,7 @@ export function failReview(
   retryable: boolean,
   delay: Delay,
 ): void {
+  task.requests = [];
   const attempt = task.attempts.at(-1);
   if (attempt !== undefined) Object.assign(attempt, { outcome: 'failed', class: failure });
   failTask(board, task, failure, retryable, delay);

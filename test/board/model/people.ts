@@ -84,6 +84,7 @@ function sendBack(board: ModelBoard, task: ModelTask, rejected: boolean): void {
   const attempt = task.attempts.at(-1);
   if (attempt !== undefined) attempt.answer = 'text';
   if (attempt !== undefined && rejected) attempt.outcome = 'rejected';
+  if (rejected) task.requests = [];
   delete task.block;
   rest(board, task);
   log(board, rejected ? 'task.checked' : 'task.unblocked', task);

@@ -55,7 +55,10 @@ elseif T[CODE] == PROPOSAL then
 else
   answer_attempt(decision == 'reject' and 'rejected' or nil)
   redis.call('HDEL', outcomeKey, id)
-  if decision == 'reject' then redis.call('HDEL', outputKey, id) end
+  if decision == 'reject' then
+    redis.call('HDEL', outputKey, id)
+    forget_calls(id)
+  end
   T[HOLD] = ''
   rest(B, id, T)
   emit(decision == 'unblock' and 'task.unblocked' or 'task.checked', id, T, by, extra)

@@ -74,7 +74,10 @@ export async function prepareSubAgent(
     createBoardFailTool(boards, hold, journal, settings.retryDelayMs * 2 ** task.failures),
   ];
   const dependencies = await dependencyResults(boards, hold.jobId, task, CARRIED_RESULTS);
-  const goesOn = await continuationOf(boards, hold.jobId, task, earlier);
+  const goesOn = await continuationOf(boards, hold.jobId, task, {
+    earlier,
+    entries: journal.entries,
+  });
   // The conversation of a failed attempt is not gone on with; once the new one has begun, it is.
   const begun = journal.entries.some((entry) => entry.kind === 'start' && entry.attempt === task.attempt);
   const fresh = claimed.fresh && !begun;

@@ -1,5 +1,5 @@
 import type { Boards, Hold } from '@crewboard/board';
-import type { Attempt, BoardEvent, Task } from '@crewboard/contracts';
+import type { Attempt, BoardEvent, JournalEntry, Task } from '@crewboard/contracts';
 import { CARRIED_RESULTS, dependencyResults } from '../board-tools.ts';
 import { taskBlock } from './prompt.ts';
 
@@ -49,14 +49,27 @@ async function answerTo(
   return undefined;
 }
 
-/** What the next attempt tells its model when the last one ended without failing. */
+/**
+ * The attempt that had the last word in the conversation: one that was lost before it said anything has answered nothing,
+ * and what its forerunner waits for is still to be told.
+ */
+function lastSpeaker(earlier: readonly Attempt[], entries: readonly JournalEntry[]): Attempt | undefined {
+  const spoke = entries.findLast(
+    (entry) => entry.kind !== 'start' && earlier.some(({ attempt }) => attempt === entry.attempt),
+  );
+  return earlier.findLast(({ attempt }) => attempt === spoke?.attempt) ?? earlier.at(-1);
+}
+
+/**
+ * What the next attempt tells its model when the last one ended without failing; `entries` are the conversation so far.
+ */
 export async function continuationOf(
   boards: Boards,
   jobId: string,
   task: Task,
-  earlier: readonly Attempt[],
+  { earlier, entries }: { earlier: readonly Attempt[]; entries: readonly JournalEntry[] },
 ): Promise<Continuation> {
-  const last = earlier.at(-1);
+  const last = lastSpeaker(earlier, entries);
   if (last === undefined) return {};
   const { events: since, isCut } = await boards.taskEventsBack(
     jobId,

@@ -52,6 +52,13 @@ local function remember(id, name)
   redis.call('HSET', repeatsKey, id, cmsgpack.pack(seen))
 end
 
+-- Forgets the calls of a task whose submission holds no more: a new attempt may well use the names of the old one again, as
+-- one that derives them from the task does, and what it then submits is no repeat.
+local function forget_calls(id)
+  callsOf[id] = nil
+  redis.call('HDEL', repeatsKey, id)
+end
+
 -- The refusals of a holder's call in the order that the design fixes: job, task, token, requestId (a repeat answers
 -- 'already'), token outdated, terminal, version where the call names one. Returns nil when the call may go on.
 local function refuse_holder(B, id, T, token, name, version)

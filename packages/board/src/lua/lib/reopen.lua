@@ -31,6 +31,7 @@ local function reopen_task(B, id, T, reason, by, isTold)
     emit('task.reopened', id, T, by, cjson.encode({ reason = reason }))
     return {}
   end
+  forget_calls(id)
   local started = started_dependents(id)
   recode(B, id, T, rest_code(T, redis.call('HGET', unmetKey, id)))
   save_task(id, T)

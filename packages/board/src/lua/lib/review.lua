@@ -27,6 +27,7 @@ end
 local function fail_review(B, id, T, class, reason, retryable, delayMs, by)
   redis.call('HDEL', outputKey, id)
   redis.call('HDEL', outcomeKey, id)
+  forget_calls(id)
   local field = id .. ':' .. T[ATTEMPT]
   local record = cmsgpack.unpack(redis.call('HGET', attemptsKey, field))
   record[5], record[6], record[7] = 'failed', class, reason
