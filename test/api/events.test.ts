@@ -205,7 +205,7 @@ test('a reader that does not read holds the follower back, and closing does not 
 });
 
 test('a reader that takes nothing is cut off in the end, and goes on from where it was', async () => {
-  await using app = await openApp({ streamBounds: { most: 10, stuckMs: 50 } });
+  await using app = await openApp({ streamBounds: { most: 10, mostOfKey: 10, stuckMs: 50 } });
   for (let n = 1; n <= BACKLOG; n++) app.fake.append(anEvent(n, { data: { text: LONG } }));
   const socket = await openStalled(app);
   await app.fake.followersAre(1);
@@ -220,17 +220,23 @@ test('a reader that takes nothing is cut off in the end, and goes on from where 
   expect(last).toBe(`${BACKLOG}-0`);
 });
 
-test('a stream more than there may be is refused, and taken once another one has ended', async () => {
-  await using app = await openApp({ streamBounds: { most: 2, stuckMs: 60_000 } });
-  const gone = new AbortController();
-  await open(app, '', {}, gone.signal);
-  await open(app);
-  const refused = await open(app);
-  expect(refused.status).toBe(429);
-  expect(await refused.json()).toMatchObject({ code: 'rate_limited', retry: 'later', retryAfterMs: 5000 });
-  expect(refused.headers.get('retry-after')).toBe('5');
-  await app.fake.followersAre(2);
-  gone.abort();
-  await app.fake.followersAre(1);
-  expect((await open(app)).status).toBe(200);
-});
+test.each([
+  ['in all', 2, 9],
+  ['of one key', 9, 2],
+])(
+  'a stream more than there may be %s is refused, and taken once another one has ended',
+  async (_, most, mostOfKey) => {
+    await using app = await openApp({ streamBounds: { most, mostOfKey, stuckMs: 60_000 } });
+    const gone = new AbortController();
+    await open(app, '', {}, gone.signal);
+    await open(app);
+    const refused = await open(app);
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ code: 'rate_limited', retry: 'later', retryAfterMs: 5000 });
+    expect(refused.headers.get('retry-after')).toBe('5');
+    await app.fake.followersAre(2);
+    gone.abort();
+    await app.fake.followersAre(1);
+    expect((await open(app)).status).toBe(200);
+  },
+);

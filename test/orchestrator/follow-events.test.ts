@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { followEvents } from '../../packages/orchestrator/src/follow-events.ts';
+import { createTurns } from '../../packages/orchestrator/src/turns.ts';
 import { openBoardFixture } from '../support/board.ts';
 
 test('a stream that waits again and again leaves nothing behind on its signal', async () => {
@@ -14,6 +15,7 @@ test('a stream that waits again and again leaves nothing behind on its signal', 
       grown = onGrowth;
       return { after: () => undefined, leave() {} };
     },
+    turns: createTurns(),
     close() {},
   };
   const leaving = new AbortController();

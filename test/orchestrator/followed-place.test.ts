@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import type { EventHub } from '../../packages/orchestrator/src/event-hub.ts';
 import { followEvents } from '../../packages/orchestrator/src/follow-events.ts';
 import type { LogPlace } from '../../packages/orchestrator/src/service.ts';
+import { createTurns } from '../../packages/orchestrator/src/turns.ts';
 import { ANN, openBoardFixture } from '../support/board.ts';
 
 /** A hub that knows of nothing: the follower reads the log by itself. */
@@ -14,6 +15,7 @@ function quietHub() {
       grown = onGrowth;
       return { after: () => undefined, leave() {} };
     },
+    turns: createTurns(),
     close() {},
     tell: () => grown(),
   };

@@ -31,7 +31,10 @@ async function sendAnswer(
     case 'bytes':
       return sendBytes(answer, reply);
     case 'stream': {
-      const stream = streams.open(reply.raw, answer.open, answer.cutsStuck ?? false);
+      const stream = streams.open(reply.raw, answer.open, {
+        cutsStuck: answer.cutsStuck ?? false,
+        keyId: reply.request.caller?.keyId,
+      });
       return reply.code(route.status).type(answer.contentType).headers(answer.headers).send(stream);
     }
   }

@@ -72,6 +72,29 @@ function translate(error: unknown, url: string, timedOut: boolean, signal: Abort
   return new CrewboardError('unavailable', detail, timedOut ? { timedOut } : {}, { cause: error });
 }
 
+/** A body that no JSON can be made of is the caller's mistake: sent again it is none the better. */
+function toJson(body: unknown): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n', 1)[0] : String(cause);
+    throw new CrewboardError('invalid_argument', `The body can't be written as JSON: ${why}.`, {}, { cause });
+  }
+}
+
+/** Refuses a server or a key that no request can be sent with. The key itself is in no error. */
+function refuseUnsendable({ baseUrl, apiKey }: Pick<TransportOptions, 'baseUrl' | 'apiKey'>): void {
+  const { protocol } = URL.canParse(baseUrl) ? new URL(baseUrl) : { protocol: '' };
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw new CrewboardError('invalid_argument', 'baseUrl must be a URL such as http://127.0.0.1:7420');
+  }
+  if (apiKey === undefined || /^[\x21-\x7e]+$/.test(apiKey)) return;
+  throw new CrewboardError(
+    'invalid_argument',
+    'the API key is empty or has a character that no key has, such as a space, a line break or a letter with an accent: copy it again',
+  );
+}
+
 function toInit({ method = 'GET', headers, body }: Request, apiKey: string | undefined): RequestInit {
   return {
     method,
@@ -81,7 +104,7 @@ function toInit({ method = 'GET', headers, body }: Request, apiKey: string | und
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: toJson(body) }),
   };
 }
 
@@ -94,8 +117,9 @@ interface Open {
   fail(error: unknown): unknown;
 }
 
-/** Returns a transport to the server at `baseUrl`. */
+/** Returns a transport to the server at `baseUrl`. Throws `invalid_argument` for a URL or key that can't be used. */
 export function createTransport(options: TransportOptions): Transport {
+  refuseUnsendable(options);
   const base = options.baseUrl.replace(/\/+$/, '');
 
   /** Sends `request` once and has `read` take the answer, under a deadline and the caller's signal. */

@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { pause } from './lease.ts';
 import type { Log } from './log.ts';
 import { type RecentEvents, recentEvents } from './recent-events.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /** How long one read blocks: also how late the first event of a board that was just joined may be noticed. */
 export const EVENTS_BLOCK_MS = 100;
@@ -21,6 +22,8 @@ export interface Following {
 export interface EventHub {
   /** Calls `onGrowth` after each growth of the job's log past `after`, until the follower leaves. */
   follow(jobId: string, after: string, onGrowth: () => void): Following;
+  /** In which followers read what lies further back, a page a turn. */
+  readonly turns: Turns;
   close(): void;
 }
 
@@ -76,6 +79,7 @@ export function createEventHub(reader: Redis, boards: Boards, log: Log): EventHu
   void run();
 
   return {
+    turns: createTurns(),
     follow(jobId, after, onGrowth) {
       const state = followed.get(jobId) ?? { recent: recentEvents(after), listeners: new Set() };
       followed.set(jobId, state);

@@ -3,7 +3,7 @@ import { type BoardEvent, type EventFilter, isTerminalEvent, isWanted } from '@c
 import type { EventHub } from './event-hub.ts';
 import type { FollowItem } from './service.ts';
 
-const PAGE = 200;
+const PAGE = 100;
 /** Without news from the hub the log is read anyway: no wait rests on a notice alone. */
 const LOOK_ANYWAY_MS = 5000;
 /** How often a follower is told its place while all that comes is left out, in ms. */
@@ -107,6 +107,8 @@ export async function* followEvents(
     if (start.resync !== undefined) yield { kind: 'resync', asOf: start.resync };
     while (!signal.aborted) {
       const read = isSure ? following.after(cursor) : undefined;
+      // Many who replay a long log at once would leave no time for anybody else.
+      if (read === undefined) await hub.turns.mine();
       const events = read ?? (await boards.events(jobId, cursor, PAGE));
       for (const item of place.wantedOf(events)) {
         yield item;
