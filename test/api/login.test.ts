@@ -197,3 +197,14 @@ test('a login runs out by itself, and another key of the environment ends it', a
   await stack.store.redis.del(session);
   expect(await statusWith(stack, cookie)).toBe(401);
 });
+
+test.each(['cross-site', 'same-site'])(
+  'a form that a page of another site sends (%s) logs nobody in',
+  async (site) => {
+    await using app = await openApp();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': site };
+    const answer = await app.raw('/login', { method: 'POST', headers, body: `key=${ADMIN_KEY}` });
+    expect(answer.status).toBe(403);
+    expect(answer.headers['set-cookie']).toBeUndefined();
+  },
+);

@@ -63,3 +63,10 @@ export function refuseForgedChange(method: string, headers: SiteHeaders): void {
     'A login in a browser changes things from pages of this server only: send a key as "Authorization: Bearer <key>" instead.',
   );
 }
+
+/** Refuses, with `forbidden`, a form that a page of another site sends here: it would log the person in as somebody else. */
+export function refuseForeignForm(headers: SiteHeaders): void {
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin' || site === 'none') return;
+  throw new CrewboardError('forbidden', 'A page of another site may not log in here: open /login yourself.');
+}

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { KeyRing } from '../auth.ts';
 import type { Limits } from '../limits.ts';
+import { refuseForeignForm } from '../origin.ts';
 import { sessionToken, setSessionCookie } from './cookie.ts';
 import { AFTER_LOGIN, nextPath } from './next-path.ts';
 import { sendAccount, sendLogin } from './page.ts';
@@ -35,6 +36,7 @@ async function showLogin(request: FastifyRequest, reply: FastifyReply, { session
 
 /** Opens a session for the holder of a valid key and goes where he wanted to; else shows the form again and says why. */
 async function logIn(request: FastifyRequest, reply: FastifyReply, options: LoginOptions) {
+  refuseForeignForm(request.headers);
   const { keys, sessions } = options;
   const form = parseOrThrow(Form, request.body, 'The form');
   const next = nextPath(form.next);

@@ -35,6 +35,7 @@ const mendText = (repairable: boolean) => (repairable ? 'can be mended' : '');
 function showReport(report: Report): string {
   const { jobId, status, findings, more, archived } = report;
   if (archived) return `${jobId} archived: no board in Redis to look over`;
+  if (status === 'accepting') return `${jobId} accepting: looked over once it has been started`;
   const head = `${jobId} ${status ?? 'unreadable'}, ${plural(report.tasks, 'task')}`;
   if (findings.length === 0) return `${head}: healthy`;
   const rows = findings.map(({ check, taskId, found, expected, repairable, repaired }) => [

@@ -1,5 +1,5 @@
 import type { Client } from '@crewboard/client';
-import { CrewboardError, type Task, type TaskListQuery, type Why } from '@crewboard/contracts';
+import { CrewboardError, type Job, type Task, type TaskListQuery, type Why } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
@@ -25,6 +25,7 @@ const PAGES_MOST = 1000;
 /** Of each kind of standing still: the root causes are few, and those that wait behind them are many. */
 const SHOWN_A_KIND = 5;
 const STUCK: readonly TaskListQuery[] = [
+  { status: 'failed' },
   { status: 'blocked' },
   { status: 'in_review' },
   { readiness: 'unreachable' },
@@ -59,9 +60,11 @@ async function explainTask(client: Client, jobId: string, task: Task): Promise<E
 }
 
 /** The tasks that stand still, a few of each kind. */
-async function stuckTasks(client: Client, jobId: string): Promise<Explained[]> {
+async function stuckTasks(client: Client, { id: jobId, counts }: Job): Promise<Explained[]> {
+  // While nobody works, what is ready stands still as well: it waits for people, or for a worker.
+  const kinds = counts.in_progress > 0 ? STUCK : [...STUCK, { readiness: 'ready' as const }];
   const lists = await Promise.all(
-    STUCK.map((query) => client.tasks.list(jobId, { ...query, limit: SHOWN_A_KIND })),
+    kinds.map((query) => client.tasks.list(jobId, { ...query, limit: SHOWN_A_KIND })),
   );
   return Promise.all(lists.flatMap(({ tasks }) => tasks.map((task) => explainTask(client, jobId, task))));
 }
@@ -87,7 +90,7 @@ async function why(
       return terminal.data(`${options.json ? safeJson(explained) : showWhy(explained)}\n`);
     }
     const job = await client.jobs.get(jobId);
-    const tasks = await stuckTasks(client, jobId);
+    const tasks = await stuckTasks(client, job);
     if (options.json) return terminal.data(`${safeJson({ job, tasks })}\n`);
     const none = tasks.length === 0 ? ['No task stands still.'] : [];
     await terminal.data(`${[showJob(job), ...none, ...tasks.map(showWhy)].join('\n')}\n`);

@@ -35,7 +35,9 @@ function paceLine({ job, pace }: WatchView, columns: number, paint: Paint): stri
   const parts = [`${share} %`];
   if (pace !== undefined && !isEnded(job.status)) {
     parts.push(`${pace.perMinute.toFixed(pace.perMinute < 10 ? 1 : 0)} tasks/min`);
-    if (pace.leftMs > 0) parts.push(`about ${duration(Math.max(1000, pace.leftMs))} left`);
+    // Nobody knows how long people take.
+    if (pace.leftMs > 0 && counts.in_progress > 0)
+      parts.push(`about ${duration(Math.max(1000, pace.leftMs))} left`);
   }
   const text = `  ${parts.join(', ')}`;
   return bar(counts, Math.max(10, Math.min(BAR_MOST, columns - text.length)), paint) + text;
