@@ -138,7 +138,7 @@ test('prints lines of change in a pipe, and the events with --json', async () =>
   await app.fake.followersAre(2);
   app.fake.append(anEvent(2, { type: 'job.succeeded', data: {} }));
   expect(await plain.code).toBe(0);
-  expect(plain.terminal.messages).toContain('claimed #1 Summarise README.md');
+  expect(plain.terminal.out()).toContain('claimed #1 Summarise README.md\n');
   expect(await json.code).toBe(0);
   const types = json.terminal
     .out()

@@ -71,6 +71,9 @@ function explainFor(url: string, error: unknown): unknown {
   );
 }
 
+/** A stream that was cut is taken up again for about ten minutes: servers are restarted, machines boot. */
+const RECONNECT = { tries: 65 };
+
 /**
  * Runs `use` with the client of the server that flags, environment and data folder name.
  * When that can't be reached or refuses the key, the error says what to do.
@@ -82,7 +85,7 @@ export async function withServer<T>(
 ): Promise<T> {
   const { url, key } = await findServer(config, flags);
   try {
-    return await use(createClient({ baseUrl: url, apiKey: key }));
+    return await use(createClient({ baseUrl: url, apiKey: key, reconnect: RECONNECT }));
   } catch (error) {
     throw explainFor(url, error);
   }

@@ -13,7 +13,7 @@ export interface Terminal {
   message(line: string): void;
   /** Shows `line` in place of the last status, on a terminal only; `undefined` removes it. */
   status(line: string | undefined): void;
-  /** Takes the whole terminal for a live display; undefined where messages go to no terminal. */
+  /** Takes the whole terminal for a live display; undefined where messages or data go to none. */
   openScreen(): Screen | undefined;
   /**
    * Asks a person and returns the line given: empty when there is none, at the end of input and when `signal` aborts;
@@ -72,7 +72,7 @@ export function openTerminal(wish: ColourWish = 'auto'): Terminal {
     message,
     status,
     isInteractive,
-    openScreen: () => (isInteractive ? openScreen(stderr) : undefined),
+    openScreen: () => (isInteractive && stdout.isTTY === true ? openScreen(stderr) : undefined),
     async ask(question, signal) {
       if (!isInteractive || stdin.isTTY !== true) return undefined;
       status(undefined);

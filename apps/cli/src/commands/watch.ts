@@ -27,10 +27,20 @@ async function findJob(client: Client, jobId: string | undefined): Promise<Job> 
   );
 }
 
+/** In a pipe the lines of change are what was asked for: data, so that they can be filtered and kept. */
+function inPipe(terminal: Terminal): Terminal {
+  return {
+    ...terminal,
+    isInteractive: false,
+    status() {},
+    message: (line) => void terminal.data(`${line}\n`),
+  };
+}
+
 /** Draws the job on a terminal; tells of it line by line in a pipe. */
 async function follow(client: Client, jobId: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
   const screen = terminal.openScreen();
-  if (screen === undefined) return followJob(client, jobId, terminal, signal);
+  if (screen === undefined) return followJob(client, jobId, inPipe(terminal), signal);
   try {
     return await watchJob(client, jobId, { screen, hasColour: terminal.colours.messages }, signal);
   } finally {
@@ -45,9 +55,15 @@ async function printEvents(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ExitCode> {
-  const onReconnect = () => terminal.message('The server does not answer: reconnecting ...');
-  for await (const event of client.jobs.events(jobId, { signal, onReconnect }))
+  let isLost = false;
+  const onReconnect = () => {
+    if (!isLost) terminal.message('The server does not answer: reconnecting ...');
+    isLost = true;
+  };
+  for await (const event of client.jobs.events(jobId, { signal, onReconnect })) {
+    isLost = false;
     await terminal.data(`${safeJson(event)}\n`);
+  }
   signal.throwIfAborted();
   const { status } = await client.jobs.get(jobId, { signal });
   return status === 'succeeded' ? EXIT.ok : EXIT.failed;
@@ -69,6 +85,7 @@ async function watch(
     return await showEnded(client, job, false, terminal, signal);
   } catch (error) {
     if (signal.aborted) throw new Interrupted(`interrupted: ${goesOn(id)}`);
+    terminal.message(`Can't follow the job any more: ${goesOn(id)}`);
     throw error;
   } finally {
     interrupt.release();
