@@ -1,10 +1,19 @@
-import { newSecret } from '@crewboard/contracts';
+import { NO_USAGE, newSecret } from '@crewboard/contracts';
 import { expect, it } from 'vitest';
 import { continuationOf } from '../../packages/orchestrator/src/sub-agent/shown-task.ts';
 import { ANN, openBoardFixture } from '../support/board.ts';
 import { fillLog, LONG, TOO_LONG } from '../support/fill-log.ts';
 
 const RESULT = { summary: 'done', artifacts: [], evidence: [] };
+
+const REPLY = {
+  kind: 'reply' as const,
+  messageId: 'msg_1',
+  model: 'm',
+  content: [{ type: 'text', text: 'Done.' }],
+  stopReason: 'end_turn',
+  usage: NO_USAGE,
+};
 
 /** A job with a task that one attempt has held, and the log filled with so many events of another task since. */
 async function open(end: 'release' | 'submit') {
@@ -18,6 +27,7 @@ async function open(end: 'release' | 'submit') {
   const { hold, task } = await board.claim(jobId, a);
   const journal = await boards.openJournal(hold, { attempt: 1 });
   await journal.append({ kind: 'message', texts: ['Do A'] });
+  await journal.append(REPLY);
   if (end === 'release') await boards.release(hold, newSecret(), 'not now');
   else await boards.submit(hold, newSecret(), task.version, RESULT);
   return {
@@ -68,7 +78,9 @@ it('the next attempt is told why the task was opened again, also when one before
   const reopens = [{ taskId: at.a, version: at.version, reason: 'add the table' }];
   await at.boards.change(at.jobId, { by: ANN, reopens });
   for (const loss of ['first', 'second']) {
-    const { hold } = await at.board.claim(at.jobId, at.a);
+    const { hold, task } = await at.board.claim(at.jobId, at.a);
+    const journal = await at.boards.openJournal(hold, { attempt: task.attempt });
+    await journal.append({ kind: 'message', texts: ['Your task was edited.'] });
     await at.boards.release(hold, newSecret(), loss);
     expect((await at.continuation()).endedCallAnswer).toContain('add the table');
   }

@@ -50,12 +50,13 @@ async function answerTo(
 }
 
 /**
- * The attempt that had the last word in the conversation: one that was lost before it said anything has answered nothing,
- * and what its forerunner waits for is still to be told.
+ * The attempt that had the last word in the conversation: one that was lost before its model said anything, or a call was
+ * answered, has gone no further, and what its forerunner waits for is still to be told.
  */
 function lastSpeaker(earlier: readonly Attempt[], entries: readonly JournalEntry[]): Attempt | undefined {
   const spoke = entries.findLast(
-    (entry) => entry.kind !== 'start' && earlier.some(({ attempt }) => attempt === entry.attempt),
+    ({ kind, attempt: own }) =>
+      (kind === 'reply' || kind === 'tool.result') && earlier.some(({ attempt }) => attempt === own),
   );
   return earlier.findLast(({ attempt }) => attempt === spoke?.attempt) ?? earlier.at(-1);
 }
