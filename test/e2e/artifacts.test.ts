@@ -46,7 +46,7 @@ test('a worker killed between file and commit: nothing shows, the file is swept,
 
   const root = join(stack.dataDir, 'artifacts');
   expect(await readdir(join(root, id))).toHaveLength(1);
-  expect(await stack.client.artifacts.list(id)).toEqual({ artifacts: [] });
+  expect(await stack.client.artifacts.list(id)).toMatchObject({ artifacts: [] });
   const artifacts = createFileArtifactStore(root);
   const sweeper = createArtifactSweeper({ boards: stack.boards, artifacts, log: SILENT, orphanMs: 0 });
   expect(await sweeper.sweepJob(id, NEVER)).toBe(1);

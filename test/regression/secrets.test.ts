@@ -112,7 +112,8 @@ function got(request: MessagesRequest): string {
 /** Puts what it got into everything that an agent may write. */
 function tell(request: MessagesRequest, step: number) {
   const taskId = ownTask(request);
-  const all = got(request);
+  // What other processes of the machine have in their environment may be cut inside a character, which is refused.
+  const all = got(request).replaceAll(/[^\x20-\x7e\n]+/g, ' ');
   const short = all.replaceAll(/\s+/g, ' ').slice(0, 1500);
   const steps = [
     [toolUse('board_note', { taskId, text: short })],
