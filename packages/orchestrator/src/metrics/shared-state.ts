@@ -1,4 +1,5 @@
 import { type Boards, type JobState, type OutboxEntry, withoutAbsent } from '@crewboard/board';
+import { READINESS_STATES, TASK_STATUSES } from '@crewboard/contracts';
 import type { Queue } from 'bullmq';
 import { type Family, gauge } from './families.ts';
 
@@ -9,16 +10,6 @@ const READ_AT_ONCE = 8;
 const FRESH_MS = 2000;
 
 const QUEUE_STATES = ['waiting', 'prioritized', 'active', 'delayed', 'failed', 'completed'] as const;
-const TASK_STATES = [
-  'pending',
-  'in_progress',
-  'in_review',
-  'blocked',
-  'completed',
-  'failed',
-  'cancelled',
-] as const;
-const READINESS = ['ready', 'waiting', 'scheduled', 'unreachable', 'held'] as const;
 const SPEND_KINDS = {
   settled: 'settledUsd',
   estimated: 'estimatedUsd',
@@ -83,13 +74,13 @@ function oldestAgeSeconds(seen: readonly Seen[], now: number): number {
 
 function jobFamilies(seen: readonly Seen[], live: number, now: number): Family[] {
   const jobs = sums();
-  const tasks = sums(TASK_STATES);
-  const pending = sums(READINESS);
+  const tasks = sums(TASK_STATUSES);
+  const pending = sums(READINESS_STATES);
   const spend = sums(Object.keys(SPEND_KINDS));
   for (const { state } of seen) {
     jobs.add(state.status, 1);
-    for (const status of TASK_STATES) tasks.add(status, state.counts[status]);
-    for (const readiness of READINESS) pending.add(readiness, state.counts[readiness]);
+    for (const status of TASK_STATUSES) tasks.add(status, state.counts[status]);
+    for (const readiness of READINESS_STATES) pending.add(readiness, state.counts[readiness]);
     for (const [kind, field] of Object.entries(SPEND_KINDS)) spend.add(kind, state.money[field]);
   }
   return [
