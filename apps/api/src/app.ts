@@ -176,7 +176,9 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   measureRequests(app, registry);
   app.setErrorHandler(handleProblem);
   app.setNotFoundHandler(() => {
-    throw new CrewboardError('not_found', 'There is no such path: the API is below /v1.');
+    throw new CrewboardError('not_found', 'There is no such path: the API is below /v1.', {
+      next: { call: 'list' },
+    });
   });
   acceptJsonOnly(app);
   registerRoutes(app, routeTable(service, sseCommentMs, scrape), streams);

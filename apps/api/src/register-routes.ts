@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { CrewboardError } from '@crewboard/contracts';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { refuseOtherMethods } from './other-methods.ts';
 import type { Answer, Route } from './route.ts';
 import type { OpenStreams } from './streams.ts';
 
@@ -40,28 +40,11 @@ async function sendAnswer(
   }
 }
 
-/** Makes every other method of a known path answer 405, before any body is read. */
-function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly Route[]): void {
-  const allowed = routes.flatMap((route) =>
+/** The methods that the routes of one path take. */
+const methodsOf = (routes: readonly Route[]) =>
+  routes.flatMap((route) =>
     route.method === 'GET' && route.streams === undefined ? ['GET', 'HEAD'] : [route.method],
   );
-  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-    void reply.header('Allow', allowed.join(', '));
-    const [method = 'GET'] = allowed;
-    throw new CrewboardError('method_not_allowed', `This path takes ${allowed.join(', ')} only.`, {
-      allowed,
-      next: `${method} ${request.raw.url?.split('?', 1)[0]}`,
-    });
-  };
-  app.route({
-    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url: path,
-    exposeHeadRoute: false,
-    config: { access: 'any-key' },
-    onRequest: refuse,
-    handler: refuse,
-  });
-}
 
 /** Registers the route table on `app`: parse, answer, and refuse what the table does not know. */
 export function registerRoutes(app: FastifyInstance, routes: readonly Route[], streams: OpenStreams): void {
@@ -77,10 +60,8 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], s
     });
   }
   for (const path of new Set(routes.map((route) => route.path))) {
-    refuseOtherMethods(
-      app,
-      path,
-      routes.filter((route) => route.path === path),
-    );
+    const own = routes.filter((route) => route.path === path);
+    const isPublic = own.every(({ access }) => access === 'public');
+    refuseOtherMethods(app, path, methodsOf(own), isPublic ? 'public' : 'any-key');
   }
 }

@@ -44,6 +44,7 @@ import type { LogPlace, Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { steerService } from './steer-service.ts';
 import { createSubmitJob } from './submit-job.ts';
+import { sieveOf } from './task-filter.ts';
 import { visibleJob } from './visible-job.ts';
 import type { ConnectionWatch } from './watch-connections.ts';
 import { servedProviders } from './worker-registry.ts';
@@ -125,9 +126,10 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
   return {
     async listTasks(scope: Scope, jobId: string, query: TaskListQuery) {
       await visibleJob(boards, scope, jobId);
-      const { cursor, limit = PAGE_DEFAULT, ...filter } = query;
+      const { cursor, limit = PAGE_DEFAULT, key, class: failureClass, ...filter } = query;
       const { tasks, nextAfter, asOf } = await boards.page(jobId, {
         ...filter,
+        fits: sieveOf({ key, class: failureClass }),
         after: placeOf('tasks', cursor),
         limit,
       });

@@ -12,6 +12,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   status: 'Only tasks of this status',
   readiness: 'Only pending tasks of this readiness',
   label: 'A label; several of them mean all',
+  key: 'A pattern for the whole key of a task: `*` stands for any characters, `?` for one',
+  class: 'Only tasks whose failure is of this class',
   after: 'An event ID: what follows it; `now`: only what is new',
   types: 'Event types or families such as `task.*`, with commas between them',
   'idempotency-key':
