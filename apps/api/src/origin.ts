@@ -45,7 +45,10 @@ export function refuseForeignSite(
   }
   const { origin } = headers;
   if (origin === undefined || origins.includes(origin) || isOwnOrigin(origin, host)) return;
-  throw new CrewboardError('forbidden', 'A page of another origin may not use this server.');
+  throw new CrewboardError(
+    'forbidden',
+    'A page of another origin may not use this server, unless CREWBOARD_CORS_ORIGINS lists the origin.',
+  );
 }
 
 /**

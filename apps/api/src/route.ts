@@ -112,7 +112,9 @@ function parseParts<Params, Query, Headers, Body>(
     // An ID of the wrong shape names nothing, so it is answered like one that is not there.
     const [issue] = params.error.issues;
     const why = issue === undefined ? '' : `: ${toldIssue(issue, raw.params).text}`;
-    throw new CrewboardError('not_found', `The path names nothing here${why}.`, { next: listAround(issue?.path[0]) });
+    throw new CrewboardError('not_found', `The path names nothing here${why}.`, {
+      next: listAround(issue?.path[0]),
+    });
   }
   return {
     params: params.data,

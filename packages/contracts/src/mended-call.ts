@@ -69,7 +69,8 @@ function repaired(call: unknown, issue: Issue, valid: unknown): unknown {
     return issues.length === 0 ? undefined : repairedAll(call, issues, valid);
   }
   const held = valueAt(call, issue.path);
-  const value = held === undefined ? valueAt(valid, issue.path) : (evidentValue(issue, held) ?? guardAt(issue.path));
+  const value =
+    held === undefined ? valueAt(valid, issue.path) : (evidentValue(issue, held) ?? guardAt(issue.path));
   return value === undefined ? undefined : changedAt(call, issue.path, () => value);
 }
 
