@@ -84,7 +84,7 @@ export function toCrewboardError(
         );
       case 'FST_ERR_BAD_URL':
       case 'FST_ERR_MAX_PARAM_LENGTH':
-        return new CrewboardError('not_found', 'The path names nothing here.');
+        return new CrewboardError('not_found', 'The path names nothing here.', { next: { call: 'list' } });
       case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
         return new CrewboardError('invalid_argument', 'The body is not as long as Content-Length says.');
     }

@@ -55,7 +55,9 @@ function withoutUnknown(call: unknown, at: Path, keys: readonly string[]): unkno
 
 /** The issues of a union's option that has the kind of the value; none when no option has. */
 function ofOption(issue: Extract<Issue, { code: 'invalid_union' }>): Issue[] {
-  const near = issue.errors.find((option) => option.some(({ path }) => path.length > 0));
+  const near = issue.errors.find((option) =>
+    option.some(({ path, code }) => path.length > 0 || code !== 'invalid_type'),
+  );
   return (near ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 

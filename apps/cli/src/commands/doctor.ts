@@ -35,7 +35,7 @@ const mendText = (repairable: boolean) => (repairable ? 'can be mended' : '');
 function showReport(report: Report): string {
   const { jobId, status, findings, more, archived, left } = report;
   if (archived) return `${jobId} archived: no board in Redis to look over`;
-  if (left) return `${jobId} ${status}: left out, it is looked over once it has been started`;
+  if (left) return `${jobId} ${status}: left out, a submit is filling it`;
   const head = `${jobId} ${status ?? 'unreadable'}, ${plural(report.tasks, 'task')}`;
   if (findings.length === 0) return `${head}: healthy`;
   const rows = findings.map(({ check, taskId, found, expected, repairable, repaired }) => [
@@ -52,7 +52,7 @@ function showReport(report: Report): string {
 /** What came of all reports. */
 interface Sum {
   boards: number;
-  /** Boards that were not looked over, since nobody has started them. */
+  /** Boards that were not looked over, since a submit is filling them. */
   left: number;
   remaining: number;
   canMend: boolean;
@@ -61,8 +61,9 @@ interface Sum {
 /** What to do next, for people. */
 function showEnd({ boards, left, remaining, canMend }: Sum): string {
   if (left > 0) {
+    const those = left === 1 ? 'a submit is filling it' : 'submits are filling them';
     const rest = boards === 0 ? '' : ` ${showEnd({ boards, left: 0, remaining, canMend })}`;
-    return `${plural(left, 'board')} left out: not started yet (accepting).${rest}`;
+    return `${plural(left, 'board')} left out: ${those}. Look again in a minute.${rest}`;
   }
   if (boards === 0) return 'There are no boards in Redis to look over.';
   if (remaining === 0) return `${plural(boards, 'board')}: nothing left to mend.`;
