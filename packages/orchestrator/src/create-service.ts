@@ -50,7 +50,6 @@ import type { ConnectionWatch } from './watch-connections.ts';
 import { servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
-const EVENTS_DEFAULT = 100;
 
 export interface ServiceDependencies {
   boards: Boards;
@@ -207,7 +206,7 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
       scope: Scope,
       jobId: string,
       { after = '0-0', filter = {} }: LogPlace = {},
-      limit = EVENTS_DEFAULT,
+      limit = PAGE_DEFAULT,
     ): Promise<EventList> {
       const { asOf } = await visibleJob(boards, scope, jobId);
       if (after !== '0-0' && !(await boards.hasEvent(jobId, after))) throw noSuchEvent(after, asOf);
