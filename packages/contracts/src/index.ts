@@ -141,7 +141,7 @@ export {
 } from './person-http.ts';
 export { REDACTED, redactFields, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
-export { matchesGlob, RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
+export { RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
 export { padColumns, shownLine, textColumns, visibleText } from './shown-text.ts';
 export {
   ApprovePlanBody,
