@@ -1,4 +1,5 @@
-import { matchesGlob, type RerunWhere, type Task } from '@crewboard/contracts';
+import type { RerunWhere, Task } from '@crewboard/contracts';
+import { matchesGlob } from './matches-glob.ts';
 
 /** What lists and reruns choose tasks by, besides what the board keeps lists of. */
 export type TaskFilter = Pick<RerunWhere, 'key' | 'class'>;

@@ -85,8 +85,8 @@ export function artifactRoutes(service: Service): Route[] {
       params: ArtifactFile,
       headers: RangeHeaders,
       answer: z.unknown(),
-      contentType: 'application/octet-stream',
-      otherStatuses: { 206: 'The part that Range asks for', 416: 'The file has no such part' },
+      notJson: true,
+      otherStatuses: [206, 416],
       handler: async ({ params, headers }, caller) =>
         fileAnswer(await service.findArtifact(caller, params.id, params['*']), headers),
     }),
