@@ -1,5 +1,7 @@
+import { createClient } from '@crewboard/client';
 import { TaskList } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
+import { ADMIN_KEY } from './open-app.ts';
 import { openRealApp, type RealApp } from './open-real-app.ts';
 
 async function keysOf(app: RealApp, jobId: string, query: string) {
@@ -78,6 +80,17 @@ test('a list that is told what a rerun would match shows just these', async () =
   expect((await keysOf(at.app, at.jobId, query)).keys).toEqual(['page/2']);
   const rerun = await at.app.send('POST', `/${at.jobId}/rerun`, { where, expectCount: 1 });
   expect(rerun).toMatchObject({ status: 200, body: { matched: 1 } });
+});
+
+test('the client takes the same filters', async () => {
+  await using at = await open();
+  const client = createClient({ baseUrl: at.app.url, apiKey: ADMIN_KEY });
+  const { tasks } = await client.tasks.list(at.jobId, {
+    key: 'page/?',
+    class: 'check',
+    label: ['en', 'long'],
+  });
+  expect(tasks.map(({ key }) => key)).toEqual(['page/2']);
 });
 
 test('words that are no filter are refused', async () => {
