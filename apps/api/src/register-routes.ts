@@ -4,12 +4,18 @@ import { refuseOtherMethods } from './other-methods.ts';
 import type { Answer, Route } from './route.ts';
 import type { OpenStreams } from './streams.ts';
 
-/** The file's bytes. One that is cut short by `signal` fails, so that nobody takes the part for the whole. */
-async function* chunksOf(file: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+/**
+ * The file's bytes. When `signal` cuts it short, or there are less than the `length` that the headers say, it fails: the
+ * connection then closes, and nobody takes the part for the whole or waits for the rest.
+ */
+async function* chunksOf(file: Readable, length: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  let left = length;
   for await (const chunk of file) {
     signal.throwIfAborted();
+    left -= chunk.length;
     yield chunk;
   }
+  if (left > 0) throw new Error(`A file of the artifact store has ${left} bytes less than its record says.`);
 }
 
 /**
@@ -26,7 +32,8 @@ async function sendBytes(
   const slot = { cutsStuck: true, keyId: reply.request.caller?.keyId };
   const file = await open();
   try {
-    const body = streams.open(reply.raw, (signal) => chunksOf(file, signal), slot);
+    const length = Number(headers['Content-Length']);
+    const body = streams.open(reply.raw, (signal) => chunksOf(file, length, signal), slot);
     return reply.code(status).headers(headers).send(body);
   } catch (error) {
     file.destroy();
