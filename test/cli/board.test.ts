@@ -19,7 +19,7 @@ test('shows the board of a job with titles made safe', async () => {
   expect(code).toBe(0);
   expect(messages).toEqual([]);
   expect(out).toBe(
-    `Docs\\u{1b}[2J\n${JOB_ID} running, 1 task: 1 pending (1 ready)\n[ ] #1 Read README \\u{202e}  ready\n`,
+    `Docs\\u001b[2J\n${JOB_ID} running, 1 task: 1 pending (1 ready)\n[ ] #1 Read README \\u202e  ready\n`,
   );
 });
 

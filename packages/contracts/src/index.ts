@@ -142,7 +142,7 @@ export {
 export { REDACTED, redactFields, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
 export { matchesGlob, RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
-export { padColumns, shownLine, textColumns, visibleText } from './shown-text.ts';
+export { escapedCharacter, padColumns, shownLine, textColumns, visibleText } from './shown-text.ts';
 export {
   ApprovePlanBody,
   MessageAnswer,
