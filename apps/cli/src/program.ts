@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
+import { type AskedCommand, findAsked, unknownCommand } from './asked-command.ts';
 import { addApi } from './commands/api.ts';
 import { addApprove } from './commands/approve.ts';
 import { addBoard } from './commands/board.ts';
@@ -57,6 +58,7 @@ export async function runCli(
 ): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
   let config: Config | undefined;
+  let asked: AskedCommand | undefined;
   const context = {
     terminal,
     config() {
@@ -73,9 +75,10 @@ export async function runCli(
     .configureOutput({
       writeOut: (text) => void terminal.data(text),
       writeErr: (text) => terminal.message(text.trimEnd()),
-      outputError: (text, write) => write(usageLine(text)),
+      outputError: (text, write) => write(usageLine(text, asked)),
     })
-    .showSuggestionAfterError()
+    // We make guesses of our own: commander's are far off at times.
+    .showSuggestionAfterError(false)
     .configureHelp({ showGlobalOptions: true })
     .option(
       '--config <file>',
@@ -111,6 +114,9 @@ export async function runCli(
   addInternal(program, context);
 
   try {
+    asked = findAsked(program, args);
+    if (asked.unknown !== undefined) program.error(unknownCommand(asked));
+    if (asked.isHelp) asked.command.help();
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {

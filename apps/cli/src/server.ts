@@ -1,7 +1,7 @@
 import { type Client, createClient } from '@crewboard/client';
 import { CrewboardError } from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
-import { urlArgument } from './commands/arguments.ts';
+import { keyArgument, urlArgument } from './commands/arguments.ts';
 import type { Config } from './config.ts';
 import { dataFolder, readApiKey, runningServerUrl } from './local/data-folder.ts';
 
@@ -20,7 +20,11 @@ export function withServerFlags(command: Command): Command {
         'the server (default: CREWBOARD_URL, else the local `crewboard up`)',
       ).argParser(urlArgument),
     )
-    .option('--key <key>', 'the API key (default: CREWBOARD_API_KEY, else the one in the data folder)');
+    .option(
+      '--key <key>',
+      'the API key (default: CREWBOARD_API_KEY, else the one in the data folder)',
+      keyArgument,
+    );
 }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
