@@ -23,7 +23,7 @@ import { addUp } from './commands/up.ts';
 import { addWatch } from './commands/watch.ts';
 import { addWhy } from './commands/why.ts';
 import { addWorker } from './commands/worker.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, inspectConfig, readConfig } from './config.ts';
 import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 import { usageLine } from './usage-error.ts';
@@ -65,6 +65,7 @@ export async function runCli(
       config ??= readConfig(variables, program.opts<GlobalFlags>().config);
       return config;
     },
+    inspectConfig: () => inspectConfig(variables, program.opts<GlobalFlags>().config),
     exitWith(given: ExitCode) {
       code = given;
     },
