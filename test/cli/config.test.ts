@@ -73,7 +73,9 @@ test.each([
 });
 
 test('refuses a named file that is not there', () => {
-  expect(() => readConfig({}, '/nowhere/c.json')).toThrow("the configuration file can't be read");
+  expect(() => readConfig({}, '/nowhere/c.json')).toThrow(
+    'the configuration file /nowhere/c.json is not there',
+  );
   expect(readConfig({}, '-').file).toBeUndefined();
 });
 

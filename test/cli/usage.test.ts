@@ -14,12 +14,12 @@ async function run(args: string[], variables: Record<string, string> = {}) {
 
 test.each([
   { args: ['frobnicate'], says: "unknown command 'frobnicate'" },
-  { args: ['up', '--prot', '1'], says: 'Did you mean --port?' },
+  { args: ['up', '--prot', '1'], says: 'did you mean --port?' },
   { args: ['up', '--port', '70000'], says: 'must be a port number from 0 to 65535' },
   { args: ['up', '--example', '--json'], says: "'--example' cannot be used with option '--json'" },
   { args: ['ls', 'extra'], says: 'too many arguments' },
   { args: ['run'], says: "missing required argument 'file'" },
-  { args: ['run', 'no-such.json'], says: "the job file can't be read" },
+  { args: ['run', 'no-such.json'], says: 'no-such.json is not there' },
   { args: ['results', 'job_1'], says: 'must be a job ID' },
   { args: ['cancel', 'job_4kx9m2ab7ycd', '--because', 'x'], says: "unknown option '--because'" },
   { args: ['ls', '--url', 'ftp://x'], says: 'must be an http or https URL' },

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type AskedCommand, findAsked, unknownCommand } from './asked-command.ts';
 import { addApi } from './commands/api.ts';
 import { addApprove } from './commands/approve.ts';
+import { pathArgument } from './commands/arguments.ts';
 import { addBoard } from './commands/board.ts';
 import { addCancel } from './commands/cancel.ts';
 import { addCompletion } from './commands/completion.ts';
@@ -84,6 +85,7 @@ export async function runCli(
     .option(
       '--config <file>',
       'the configuration file (default: CREWBOARD_CONFIG, else crewboard.config.json)',
+      pathArgument,
     )
     .option('--no-color', 'no colours, as with NO_COLOR; FORCE_COLOR=1 asks for them in a pipe')
     .addHelpText('after', EXIT_CODES)

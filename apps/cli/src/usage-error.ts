@@ -1,5 +1,4 @@
-import type { AskedCommand } from './asked-command.ts';
-import { unknownFlag } from './asked-command.ts';
+import { type AskedCommand, unknownFlag } from './asked-command.ts';
 import { safeLine } from './text.ts';
 
 const MAX_CHARACTERS = 600;

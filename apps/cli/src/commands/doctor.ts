@@ -59,6 +59,19 @@ function showEnd(boards: number, remaining: number, canMend: boolean): string {
   return `${plural(boards, 'board')}: ${plural(remaining, 'finding')} left; ${next}.`;
 }
 
+/** Passes reports on; that there is no such job is said with its ID and what to do. */
+async function* namingJob(jobId: string | undefined, reports: AsyncIterable<Report>): AsyncGenerator<Report> {
+  try {
+    yield* reports;
+  } catch (error) {
+    if (!(error instanceof CrewboardError) || error.code !== 'not_found' || jobId === undefined) throw error;
+    throw new CrewboardError(
+      'not_found',
+      `no such job ${jobId} in this Redis: \`crewboard doctor\` looks over all that are there`,
+    );
+  }
+}
+
 async function doctor(
   jobId: string | undefined,
   options: DoctorOptions,
@@ -70,7 +83,8 @@ async function doctor(
   let boards = 0;
   let remaining = 0;
   let canMend = false;
-  for await (const report of runDoctor({ redisUrl, prefix, jobId, repair: options.repair })) {
+  const reports = runDoctor({ redisUrl, prefix, jobId, repair: options.repair });
+  for await (const report of namingJob(jobId, reports)) {
     boards += report.archived ? 0 : 1;
     remaining += report.remaining;
     canMend ||= report.findings.some(({ repairable, repaired }) => repairable && !repaired);

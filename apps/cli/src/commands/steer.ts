@@ -1,4 +1,5 @@
-import { MessageBody } from '@crewboard/contracts';
+import type { Client } from '@crewboard/client';
+import { CrewboardError, type MessageAnswer, MessageBody } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { findTaskId } from '../find-task.ts';
@@ -12,6 +13,17 @@ interface SteerOptions extends ServerFlags {
   json?: true;
 }
 
+async function send(client: Client, jobId: string, body: MessageBody): Promise<MessageAnswer> {
+  try {
+    return await client.jobs.message(jobId, body);
+  } catch (error) {
+    if (!(error instanceof CrewboardError) || error.code !== 'terminal') throw error;
+    const whose = body.target === undefined ? '' : ` for ${body.target}`;
+    const detail = `nobody reads a message${whose} in ${jobId} any more: ${error.detail.split('\n')[0]}`;
+    throw new CrewboardError('terminal', detail, {}, { cause: error });
+  }
+}
+
 async function steer(
   jobId: string,
   text: string,
@@ -23,7 +35,7 @@ async function steer(
     // The lead is task 0, and the server tells it without an ID.
     const target = task === undefined || task === 0 ? undefined : await findTaskId(client, jobId, task);
     const body = target === undefined ? { text } : { text, target };
-    return { target, answer: await client.jobs.message(jobId, body) };
+    return { target, answer: await send(client, jobId, body) };
   });
   if (json) return terminal.data(`${safeJson(answer)}\n`);
   const reader = target === undefined ? 'the lead' : `the agent of ${target}`;
