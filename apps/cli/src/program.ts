@@ -37,11 +37,14 @@ interface GlobalFlags {
 const EXIT_CODES = `
 Exit codes:
   0    done, and the job, if one was followed, succeeded
-  1    the job failed, is partial or was cancelled; or the server failed or can't be reached
-  2    what was given is wrong: flags, arguments, files, configuration, a refused request
-  130  interrupted by Ctrl-C
+  1    the job failed, is partial or was cancelled; or it can't be done as things
+       stand; or the server failed or can't be reached
+  2    what was given is wrong: flags, arguments, files, configuration, or the
+       server refused it
+  130  interrupted by Ctrl-C; \`up\`, \`api\` and \`worker\` stop by it and end with 0
 
-crewboard COMMAND --help shows examples. Data goes to stdout, messages to stderr.`;
+crewboard COMMAND --help shows examples. Data goes to stdout, messages to
+stderr.`;
 
 function readVersion(): string {
   const file = new URL('../package.json', import.meta.url);
@@ -91,7 +94,7 @@ export async function runCli(
     .addHelpText('after', EXIT_CODES)
     .exitOverride();
   withExamples(program, [
-    'crewboard up --example            start everything on this machine and show a first job',
+    'crewboard up --example            start everything here and show a first job',
     'crewboard run job.json            submit a job, follow it, print its result',
     'crewboard results job_... | jq    one line of JSON a task, at any time',
   ]);

@@ -15,10 +15,9 @@ export interface ServerFlags {
 export function withServerFlags(command: Command): Command {
   return command
     .addOption(
-      new Option(
-        '--url <url>',
-        'the server (default: CREWBOARD_URL, else the local `crewboard up`)',
-      ).argParser(urlArgument),
+      new Option('--url <url>', 'the server (default: CREWBOARD_URL, else the local one of `up`)').argParser(
+        urlArgument,
+      ),
     )
     .option(
       '--key <key>',

@@ -79,6 +79,6 @@ export function addApprove(program: Command, context: Context): void {
   withExamples(command, [
     'crewboard approve job_4kx9m2ab7ycd --show',
     'crewboard approve job_4kx9m2ab7ycd',
-    'crewboard approve job_4kx9m2ab7ycd --reject --text "one task a folder, not a file"',
+    'crewboard approve job_4kx9m2ab7ycd --reject --text "one task a folder"',
   ]);
 }

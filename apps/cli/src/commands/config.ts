@@ -79,7 +79,7 @@ export function addConfig(program: Command, context: Context): void {
   ).action((options: ConfigOptions) => showConfig(options, context));
   withExamples(command, [
     'crewboard config',
-    'crewboard config --json | jq -r \'.settings[] | select(.source != "default") | .key\'',
+    'crewboard config --json | jq \'.settings[] | select(.source == "file")\'',
     'crewboard config --config staging.json',
   ]);
 }
