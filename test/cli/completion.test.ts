@@ -92,11 +92,48 @@ test.skipIf(!has('fish'))('completes in fish', async () => {
   }
 });
 
+test.skipIf(!has('zsh'))('completes in zsh', async () => {
+  await using shell = await openShell('zsh');
+  const lines = [...CASES, ...VALUES.map(({ whole: line, offered }) => ({ line, offered }))];
+  const tries = lines.map(({ line }) => {
+    const words = ['crewboard', ...line].map((word) => `'${word}'`).join(' ');
+    const ask = `compgen -F _crewboard -- '${line.at(-1)}'`;
+    return `COMP_WORDS=(${words}); COMP_CWORD=${line.length}; echo $(${ask})`;
+  });
+  const answers = shell.run(['. ./script', ...tries, 'echo end'].join('\n')).split('\n');
+  expect(answers.at(lines.length)).toBe('end');
+  for (const [at, { line, offered }] of lines.entries()) {
+    const typed = line.at(-1) ?? '';
+    const flag = /^--\w+=/.exec(typed)?.[0] ?? '';
+    // zsh itself leaves out what does not begin as was typed.
+    const kept = answers[at]?.split(' ').filter((word) => word !== '' && word.startsWith(typed));
+    expect(kept, line.join(' ')).toEqual(offered.map((word) => flag + word));
+  }
+});
+
 test.skipIf(!has('zsh'))('gives zsh a script that it can read', async () => {
   await using shell = await openShell('zsh');
   expect(shell.run('. ./script && echo "$_comps[crewboard]"')).toBe(
     '_bash_complete -o bashdefault -F _crewboard',
   );
+});
+
+test('prints the task IDs of a job for completion, and nothing for what is none', async () => {
+  await using app = await openApp();
+  const idsOf = async (...args: string[]) => {
+    const terminal = recordedTerminal();
+    expect(await runCli(['task-ids', ...args, '--url', app.url, '--key', ADMIN_KEY], terminal, {})).toBe(0);
+    expect(terminal.messages).toEqual([]);
+    return terminal.out();
+  };
+  expect(await idsOf(JOB_ID)).toBe(`${TASK_ID}\n`);
+  expect([await idsOf(), await idsOf('nothing'), await idsOf('job_222222222222')]).toEqual(['', '', '']);
+});
+
+test('completes in silence when the configuration is broken', async () => {
+  const terminal = recordedTerminal();
+  expect(await runCli(['job-ids'], terminal, { CREWBOARD_PORT: 'many' })).toBe(0);
+  expect([terminal.out(), terminal.messages]).toEqual(['', []]);
 });
 
 test('prints job IDs for completion, and nothing when there is no server', async () => {

@@ -38,7 +38,7 @@ function flagCase({ path, flags }: CommandEntry): string {
   return `        ${quote(path)}) ${reply({ kind: 'words', words })} ;;`;
 }
 
-/** Returns the script for bash; zsh runs it, too. */
+/** Returns the script for bash; zsh runs it, too, so no variable in it is named `path`: that is the PATH there. */
 export function bashScript(entries: readonly CommandEntry[]): string {
   const paths = entries.filter(({ path }) => path !== '').map(({ path }) => quote(path));
   const withValue = entries.flatMap(({ path, flags }) =>
@@ -48,7 +48,7 @@ export function bashScript(entries: readonly CommandEntry[]): string {
   );
   const all = entries.map(cases);
   return `_crewboard() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path="" job="" flag="" at=0 i word
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" command="" job="" flag="" at=0 i word
   COMPREPLY=()
   # --flag=value: bash takes it apart at the sign, zsh leaves it whole.
   if [[ "$cur" == "=" ]]; then cur=""
@@ -59,15 +59,15 @@ export function bashScript(entries: readonly CommandEntry[]): string {
     word="\${COMP_WORDS[i]}"
     if [[ "$word" == "=" || "\${COMP_WORDS[i-1]}" == "=" ]]; then continue; fi
     case "$word" in -*) continue ;; job_*) job="$word" ;; esac
-    case "$path:\${COMP_WORDS[i-1]}" in
+    case "$command:\${COMP_WORDS[i-1]}" in
       ${withValue.join('|')}) continue ;;
     esac
-    case "\${path:+$path }$word" in
-      ${paths.join('|')}) path="\${path:+$path }$word" ;;
+    case "\${command:+$command }$word" in
+      ${paths.join('|')}) command="\${command:+$command }$word" ;;
       *) at=$((at + 1)) ;;
     esac
   done
-  case "$path:$prev" in
+  case "$command:$prev" in
 ${all.flatMap(({ values }) => values).join('\n')}
     *) prev="" ;;
   esac
@@ -77,12 +77,12 @@ ${all.flatMap(({ values }) => values).join('\n')}
   fi
   case "$cur" in
     -*)
-      case "$path" in
+      case "$command" in
 ${entries.map(flagCase).join('\n')}
       esac
       return ;;
   esac
-  case "$path:$at" in
+  case "$command:$at" in
 ${all.flatMap(({ places }) => places).join('\n')}
   esac
 }
