@@ -28,7 +28,7 @@ export function findAsked(program: Command, args: readonly string[]): AskedComma
     if (word === '--') break;
     if (word.startsWith('-')) {
       if (takesNext(word, command, program)) at += 1;
-    } else if (word === 'help' && !isHelp) {
+    } else if (word === 'help') {
       isHelp = true;
     } else {
       const child = command.commands.find((each) => each.name() === word);

@@ -37,8 +37,8 @@ interface GlobalFlags {
 const EXIT_CODES = `
 Exit codes:
   0    done, and the job, if one was followed, succeeded
-  1    the job failed, is partial or was cancelled; or it can't be done as things
-       stand; or the server failed or can't be reached
+  1    the job failed, is partial or was cancelled; or it can't be done as
+       things stand; or the server failed or can't be reached
   2    what was given is wrong: flags, arguments, files, configuration, or the
        server refused it
   130  interrupted by Ctrl-C; \`up\`, \`api\` and \`worker\` stop by it and end with 0

@@ -1,5 +1,5 @@
 /** What may come next in a JSON text. */
-type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | 'comma' | 'end';
+type Expected = 'value' | 'value of key' | 'value or ]' | 'key' | 'key or }' | ':' | 'comma' | 'end';
 
 /** The lines of a JSON text on which something stands, from 1. */
 export interface JsonScan {
@@ -30,6 +30,7 @@ function close(open: string[]): Expected {
 function step(open: string[], expected: Expected, token: string): Expected | undefined {
   switch (expected) {
     case 'value':
+    case 'value of key':
     case 'value or ]':
       if (token === '{' || token === '[') {
         open.push(token === '{' ? '}' : ']');
@@ -42,7 +43,7 @@ function step(open: string[], expected: Expected, token: string): Expected | und
       if (token.startsWith('"')) return ':';
       return token === '}' && expected === 'key or }' ? close(open) : undefined;
     case ':':
-      return token === ':' ? 'value' : undefined;
+      return token === ':' ? 'value of key' : undefined;
     case 'comma':
       if (token === ',') return open.at(-1) === '}' ? 'key' : 'value';
       return token === open.at(-1) ? close(open) : undefined;
@@ -54,6 +55,7 @@ function step(open: string[], expected: Expected, token: string): Expected | und
 /** What to write, by what may come next. */
 const EXPECTED: Record<Expected, string> = {
   value: 'a value must follow',
+  'value of key': 'a value must follow',
   'value or ]': 'a value or ] must follow',
   key: 'a key in double quotes must follow',
   'key or }': 'a key in double quotes or } must follow',
@@ -72,7 +74,7 @@ function faultAt(text: string, at: number, expected: Expected): string {
   if (isClosing && (expected === 'key' || expected === 'value'))
     return `${place}: there is a comma too many before it`;
   if (rest === '') return `${place}: the file ends too early, ${EXPECTED[expected]}`;
-  if (rest.startsWith('"') && (expected === 'value' || expected === 'key'))
+  if (rest.startsWith('"') && /^(?:value|key)/.test(expected))
     return `${place}: this text does not end on its line, or has a wrong \\ in it`;
   return `${place}: ${EXPECTED[expected]}`;
 }

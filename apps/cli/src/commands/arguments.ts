@@ -57,7 +57,7 @@ export function taskArgument(text: string): string | number {
   const id = TaskId.safeParse(text);
   if (id.success) return id.data;
   throw new InvalidArgumentError(
-    "must be a task's ID such as t_4kx9m2ab, or its number, 0 for the lead (`crewboard board JOB` lists them)",
+    'must be a task ID such as t_4kx9m2ab, or a number, 0 for the lead (`crewboard board JOB` lists them)',
   );
 }
 
