@@ -106,7 +106,7 @@ export function addRerun(program: Command, context: Context): void {
   ).action((jobId: string, options: RerunOptions) => rerun(jobId, options, context));
   withExamples(command, [
     'crewboard rerun job_4kx9m2ab7ycd --status failed,cancelled',
-    'crewboard rerun job_4kx9m2ab7ycd --class check --instructions "Sums are in euros"',
+    'crewboard rerun job_4kx9m2ab7ycd --class check --instructions "Sums in euros"',
     'crewboard rerun job_4kx9m2ab7ycd --task-key "invoice-2024-*" --label late \\',
     '  --expect-count 12',
   ]);
