@@ -1,4 +1,5 @@
 import { CrewboardError, type ErrorCode, redactText } from '@crewboard/contracts';
+import { knownTrouble } from './file-trouble.ts';
 import { safeLine } from './text.ts';
 
 /**
@@ -30,12 +31,14 @@ export function portTaken(port: number | string): CrewboardError {
 
 /** The words for an error of the operating system, with the fix where the cause is plain. */
 function explainSystemError(error: NodeJS.ErrnoException): string {
-  const { code, message, syscall } = error;
+  const { code, message, syscall, path } = error;
   if (code === 'EADDRINUSE') return portTaken('port' in error ? String(error.port) : '').detail;
   if (code === 'EADDRNOTAVAIL') return `${message}: set CREWBOARD_HOST to an address of this machine`;
-  if (code !== 'EACCES' && code !== 'EPERM') return message;
+  if (code !== 'EACCES' && code !== 'EPERM')
+    return path === undefined ? message : (knownTrouble(error, path) ?? message);
   if (syscall === 'listen') return `${message}: choose a port above 1023 with CREWBOARD_PORT or up --port N`;
-  return `${message}: check the permissions, or choose another folder with CREWBOARD_DATA_DIR`;
+  const what = path === undefined ? message : `${path} may not be read or written`;
+  return `${what}: check the permissions, or choose another folder with CREWBOARD_DATA_DIR`;
 }
 
 /** What the API advises to call next, as a command; what has none is for models and is left out. */

@@ -42,9 +42,14 @@ const FOLDERS: Readonly<Record<string, string>> = {
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
+/** Says what is wrong with the file at `path` and what to do; undefined for an error that has no words of its own. */
+export function knownTrouble(error: unknown, path: string): string | undefined {
+  return READING[codeOf(error)]?.(path);
+}
+
 /** Says why the file at `path` can't be read, and what to do. */
 export function readingTrouble(error: unknown, path: string): string {
-  return READING[codeOf(error)]?.(path) ?? `${path} can't be read: ${messageOf(error)}`;
+  return knownTrouble(error, path) ?? `${path} can't be read: ${messageOf(error)}`;
 }
 
 /** Says why no new file can be made at `path`, and what to do; undefined for an error of another kind. */
