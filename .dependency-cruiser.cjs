@@ -65,7 +65,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['source', 'import', 'node', 'default'],
+      conditionNames: ['@crewboard/source', 'import', 'node', 'default'],
       extensions: ['.ts', '.js', '.json'],
     },
   },

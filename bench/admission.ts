@@ -7,7 +7,7 @@ import { inLanes, median, openBench, report } from './support.ts';
 /**
  * What the governor adds to one model call when nothing brakes: a call that answers at once, bare and through the
  * governor; one at a time, and 64 in flight; alternating rounds.
- * `node --conditions=source --import tsx bench/admission.ts`
+ * `node --conditions=@crewboard/source --import tsx bench/admission.ts`
  */
 const ROUNDS = 7;
 const CALLS = 4000;

@@ -9,7 +9,7 @@ import { median, report } from './support.ts';
 /**
  * Turns/s of agents in one process against a Messages API without latency (in a process of its own), over the bare SDK
  * client that has the same conversations; alternating rounds. One turn is a call, one tool, its result.
- * `node --conditions=source --import tsx bench/agent-turns.ts`
+ * `node --conditions=@crewboard/source --import tsx bench/agent-turns.ts`
  */
 const ROUNDS = 7;
 const AGENTS = 8;

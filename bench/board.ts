@@ -10,7 +10,7 @@ if (unknown.length > 0) throw new Error(`no benchmark ${unknown.join(', ')}; the
 
 for (const name of named.length > 0 ? named : ALL) {
   const file = fileURLToPath(new URL(`./board-${name}.ts`, import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', file], {
+  const child = spawn(process.execPath, ['--conditions=@crewboard/source', '--import', 'tsx', file], {
     stdio: 'inherit',
   });
   const [code] = await once(child, 'exit');

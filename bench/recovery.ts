@@ -13,7 +13,7 @@ import { median, report } from './support.ts';
  * Seconds from the kill (-9) of a worker process in the middle of 20 tasks until another one has begun them all: by the
  * board's events, and until the model has got the first call of each from there. Beside it the same with BullMQ alone,
  * its lock and its stalled check at our lease: until the other worker has begun all 20 jobs. Alternating rounds.
- * `node --conditions=source --import tsx bench/recovery.ts`; argument: rounds (5)
+ * `node --conditions=@crewboard/source --import tsx bench/recovery.ts`; argument: rounds (5)
  */
 const ROUNDS = Number(process.argv[2] ?? 5);
 const LEASES_MS = [1000, 3000];

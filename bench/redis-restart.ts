@@ -10,7 +10,7 @@ import { BENCH, benchJob, report } from './support.ts';
  * Kills Redis (-9) in the middle of a job of no-op tasks and starts it again at once over its append-only file
  * (`appendfsync everysec`): seconds from the kill until the next transition is acknowledged, and until 200 tasks more are
  * completed; then looks for every transition that was acknowledged before, and for any that happened twice.
- * `node --conditions=source --import tsx bench/redis-restart.ts`; arguments: tasks (100000), rounds (3)
+ * `node --conditions=@crewboard/source --import tsx bench/redis-restart.ts`; arguments: tasks (100000), rounds (3)
  */
 const TASKS = Number(process.argv[2] ?? 100_000);
 const ROUNDS = Number(process.argv[3] ?? 3);

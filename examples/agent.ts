@@ -7,7 +7,7 @@ import { z } from 'zod';
 /**
  * One agent with a checklist, without board or Redis. Run it twice with the same journal, or kill it in between: it goes
  * on where it was.
- * `node --conditions=source --import tsx examples/agent.ts <journal file> <base url> <api key> <model>`
+ * `node --conditions=@crewboard/source --import tsx examples/agent.ts <journal file> <base url> <api key> <model>`
  */
 const [
   file = 'agent.jsonl',

@@ -52,8 +52,8 @@ it('has one operation for every route, each under a name of its own', () => {
 });
 
 it('shows an example of every answer that is JSON, which the route could give', () => {
-  for (const { name, contentType, streams, schemas } of routes) {
-    const isJson = contentType === undefined && streams !== 'application/x-ndjson';
+  for (const { name, notJson, streams, schemas } of routes) {
+    const isJson = notJson === undefined && streams !== 'application/x-ndjson';
     if (!isJson || schemas.answer instanceof z.ZodUndefined || name === 'readOpenApi') continue;
     const example = exampleAnswers[name];
     expect(example, `exampleAnswers has none for ${name}`).toBeDefined();
@@ -93,11 +93,11 @@ it('has examples that fit the schemas beside them, and none of a route that is n
 it('fails for a route of which nobody has said how it answers, instead of leaving it out', () => {
   const [route] = routes;
   if (route === undefined) throw new Error('no routes');
-  const plain = { ...route, name: 'newCall', path: '/v1/new', otherStatuses: {} };
+  const plain = { ...route, name: 'newCall', path: '/v1/new', otherStatuses: [] };
   const write = (row: typeof route) => () => openApiDocument([row], '1');
   expect(write({ ...plain, status: 204 })).not.toThrow();
   expect(write(plain)).toThrow('The operation newCall has no example');
-  expect(write({ ...plain, status: 204, otherStatuses: { 200: 'More' } })).toThrow(
+  expect(write({ ...plain, status: 204, otherStatuses: [200] })).toThrow(
     'The answers of newCall are not all described (200)',
   );
   expect(write({ ...plain, streams: 'text/csv' })).toThrow('newCall');

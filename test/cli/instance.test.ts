@@ -18,7 +18,7 @@ const Ready = z.object({ url: z.string(), redis: z.string(), pids: z.record(z.st
 
 /** A supervisor on `folder`; its Redis is this run's unless the test wants one of its own. */
 function startSupervisor(folder: TestFolder, variables: Record<string, string> = {}, port = 0): TestProcess {
-  return startProcess(['--conditions=source', '--import', 'tsx', SUPERVISOR, String(port)], {
+  return startProcess(['--conditions=@crewboard/source', '--import', 'tsx', SUPERVISOR, String(port)], {
     cwd: ROOT,
     env: {
       PATH: readConfig().childVariables.PATH ?? '',

@@ -71,7 +71,7 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
   'ends `up` and every child when the npm that started it gets %s',
   async (signal) => {
     await using folder = await openTestFolder();
-    const supervisor = `node --conditions=source --import tsx ${JSON.stringify(SUPERVISOR)} 0`;
+    const supervisor = `node --conditions=@crewboard/source --import tsx ${JSON.stringify(SUPERVISOR)} 0`;
     const scripts = { up: `cd ${JSON.stringify(ROOT)} && ${supervisor}` };
     await writeFile(join(folder.path, 'package.json'), JSON.stringify({ scripts }));
     const npm = spawn('npm', ['run', '--silent', 'up'], {

@@ -23,7 +23,7 @@ async function bundle(): Promise<string> {
   const built: unknown = await build({
     configFile: false,
     logLevel: 'silent',
-    resolve: { conditions: ['source', 'browser', 'module', 'import'] },
+    resolve: { conditions: ['@crewboard/source', 'browser', 'module', 'import'] },
     build: {
       write: false,
       minify: false,

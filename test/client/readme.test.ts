@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const README = new URL('../../packages/client/README.md', import.meta.url);
 
 function runExample(code: string, env: Record<string, string>) {
-  const flags = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval', code];
+  const flags = ['--conditions=@crewboard/source', '--import', 'tsx', '--input-type=module', '--eval', code];
   return run(process.execPath, flags, { cwd: root, env });
 }
 

@@ -1,22 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { HAS_CHROMIUM, openChromium } from '../support/chromium.ts';
+import { HAS_CHROMIUM, openChromium, openPage } from '../support/chromium.ts';
 import { API_KEY, type LocalStack, openLocalStack } from '../support/local-stack.ts';
 
 const QUEUES = '/admin/queues';
-
-/** A new window of a person who has scripts or not; what goes wrong on its pages is collected. */
-async function openPage(browser: Browser, javaScriptEnabled: boolean) {
-  const context = await browser.newContext({ javaScriptEnabled });
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(error.message));
-  page.on('console', (message) => {
-    // The browser's own line for every 401 that a page is answered.
-    if (message.type() === 'error' && !/status of 401/.test(message.text())) problems.push(message.text());
-  });
-  return { page, problems, [Symbol.asyncDispose]: () => context.close() };
-}
 
 const keyField = (page: Page) => page.getByLabel('API key');
 const submit = (page: Page) => page.getByRole('button', { name: 'Log in' });
@@ -34,7 +21,7 @@ describe.skipIf(!HAS_CHROMIUM)('the login page in a browser', { timeout: 60_000 
   });
 
   test.each([true, false])('lets a person in by the keyboard alone (scripts: %s)', async (scripts) => {
-    await using window = await openPage(browser, scripts);
+    await using window = await openPage(browser, { javaScriptEnabled: scripts });
     const { page, problems } = window;
     const asked = await page.goto(`${stack.url}${QUEUES}`);
     expect(asked?.status()).toBe(401);
@@ -60,7 +47,7 @@ describe.skipIf(!HAS_CHROMIUM)('the login page in a browser', { timeout: 60_000 
   });
 
   test('a person pauses a queue in Bull Board after the login', async () => {
-    await using window = await openPage(browser, true);
+    await using window = await openPage(browser);
     const { page } = window;
     await page.goto(`${stack.url}${QUEUES}`);
     await keyField(page).fill(API_KEY);
@@ -74,7 +61,7 @@ describe.skipIf(!HAS_CHROMIUM)('the login page in a browser', { timeout: 60_000 
   });
 
   test('is styled under its own policy, and fits a narrow window', async () => {
-    await using window = await openPage(browser, true);
+    await using window = await openPage(browser);
     const { page, problems } = window;
     await page.setViewportSize({ width: 320, height: 480 });
     await page.goto(`${stack.url}/login`);

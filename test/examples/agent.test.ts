@@ -22,7 +22,7 @@ it('the agent of the example shows its checklist, counts and answers; run again,
   const dir = await mkdtemp(join(tmpdir(), 'crewboard-example-'));
   try {
     const args = [
-      '--conditions=source',
+      '--conditions=@crewboard/source',
       '--import',
       'tsx',
       'examples/agent.ts',

@@ -3,7 +3,7 @@ import { fuzz } from '../agent/fuzz.ts';
 
 /**
  * Random model replies, grammar-valid and not, through the loop with a clock that does not wait. A failure is shrunk.
- * `node --conditions=source --import tsx test/long/agent-fuzz.ts --replies 10000 --seed 1`
+ * `node --conditions=@crewboard/source --import tsx test/long/agent-fuzz.ts --replies 10000 --seed 1`
  */
 const { values } = parseArgs({
   options: {

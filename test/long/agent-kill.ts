@@ -3,7 +3,7 @@ import { countInProcess, killAndGoOn } from '../agent/kill/process.ts';
 
 /**
  * Every boundary of the agent's story, or every n-th, with a real kill -9: two process starts each.
- * `node --conditions=source --import tsx test/long/agent-kill.ts --every 1 --from 1`
+ * `node --conditions=@crewboard/source --import tsx test/long/agent-kill.ts --every 1 --from 1`
  */
 const { values } = parseArgs({
   options: { every: { type: 'string', default: '1' }, from: { type: 'string', default: '1' } },

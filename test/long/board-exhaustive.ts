@@ -10,7 +10,7 @@ import { startTestRedis } from '../support/redis-server.ts';
 /**
  * All interleavings of two holders and a person over two tasks, explored on the model with its invariants, and a sample
  * of them carried out in Redis, compared after each step.
- * `node --conditions=source --import tsx test/long/board-exhaustive.ts --depth 7 --replays 2000`
+ * `node --conditions=@crewboard/source --import tsx test/long/board-exhaustive.ts --depth 7 --replays 2000`
  */
 
 const { values } = parseArgs({

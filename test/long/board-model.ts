@@ -9,7 +9,7 @@ import { startTestRedis } from '../support/redis-server.ts';
 
 /**
  * The long form of the board's model test: random scenarios on a Redis of its own, compared with the model after each
- * step. `node --conditions=source --import tsx test/long/board-model.ts --runs 2000 --seed 1 --most 60`
+ * step. `node --conditions=@crewboard/source --import tsx test/long/board-model.ts --runs 2000 --seed 1 --most 60`
  * Prints the seed, how often each command and each refusal came up, and a shrunk failure as data.
  */
 

@@ -17,7 +17,7 @@ const SOURCE = fileURLToPath(new URL('../../packages/orchestrator/src/data-folde
 /** Runs a program in a mount namespace of its own, after `mount` has made the folder that it is told of. */
 async function mounted(folder: string, mount: string, program: string): Promise<string> {
   const code = `import { openDataFolder, watchDataFolder } from ${JSON.stringify(SOURCE)};\nconst folder = ${JSON.stringify(folder)};\n${program}`;
-  const node = `exec "$0" --import tsx --conditions source --input-type=module --eval "$1"`;
+  const node = `exec "$0" --import tsx --conditions @crewboard/source --input-type=module --eval "$1"`;
   const args = ['-rm', 'sh', '-c', `${mount} && ${node}`, process.execPath, code];
   const root = fileURLToPath(new URL('../../', import.meta.url));
   return (await promisify(execFile)('unshare', args, { cwd: root })).stdout;

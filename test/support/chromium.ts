@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';
 /** Nothing of its own goes to the network. */
@@ -19,4 +19,25 @@ export const HAS_CHROMIUM: boolean = existsSync(EXECUTABLE);
 /** Starts a headless Chromium. */
 export function openChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
+}
+
+/**
+ * Opens a new window. `problems` collects what goes wrong on its pages (errors, failed requests), `hosts` the
+ * hosts that they ask; disposing of it closes it.
+ */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const problems: string[] = [];
+  const hosts = new Set<string>();
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('requestfailed', (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).host);
+  });
+  page.on('console', (message) => {
+    // The browser's own line for every 401 that a page is answered.
+    if (message.type() === 'error' && !/status of 401/.test(message.text())) problems.push(message.text());
+  });
+  return { page, problems, hosts, [Symbol.asyncDispose]: () => context.close() };
 }

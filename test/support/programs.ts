@@ -24,7 +24,7 @@ export function startArguments(program: Program): string[] {
   const built = process.env[VARIABLE];
   if (built !== undefined) return [join(built, `${program}.js`)];
   if (program === 'crewboard') return [join(ROOT, 'apps/cli/bin/crewboard.js')];
-  return ['--conditions=source', '--import', 'tsx', join(ROOT, PROGRAMS[program])];
+  return ['--conditions=@crewboard/source', '--import', 'tsx', join(ROOT, PROGRAMS[program])];
 }
 
 /** A bundled module finds its files, such as scripts, beside its source. */
@@ -62,7 +62,10 @@ export async function buildPrograms(): Promise<() => Promise<void>> {
     publicDir: false,
     plugins: [besideSource, othersOutside],
     // As Node resolves.
-    ssr: { noExternal: true, resolve: { conditions: ['source', 'node', 'import'], mainFields: [] } },
+    ssr: {
+      noExternal: true,
+      resolve: { conditions: ['@crewboard/source', 'node', 'import'], mainFields: [] },
+    },
     build: {
       ssr: true,
       outDir: folder,

@@ -21,7 +21,7 @@ export type Answer<Value = unknown> =
     }
   | {
       kind: 'bytes';
-      status: 200 | 206 | 416;
+      status: 200 | 206 | 304 | 416;
       /** Content type and length among them: a HEAD is answered these alone. */
       headers: Readonly<Record<string, string>>;
       /** Absent: no body. */
@@ -50,10 +50,10 @@ interface Described {
   summary: string;
   /** Of a success. */
   status: number;
-  /** Other statuses of an answer that is no problem, and when they come. */
-  otherStatuses?: Readonly<Record<number, string>>;
-  /** What the answer is where it is no JSON: its content type; a stream says so itself. */
-  contentType?: string;
+  /** Other statuses of an answer that is no problem; `openapi/answers.ts` says when they come. */
+  otherStatuses?: readonly number[];
+  /** The answer is no JSON: `openapi/answers.ts` says what it is. A stream needs no such word. */
+  notJson?: true;
 }
 
 /** One row of the route table, as the server and a later OpenAPI document read it. */
@@ -117,7 +117,7 @@ function parseParts<Params, Query, Headers, Body>(
 }
 
 function rowOf(spec: Spec<unknown, unknown, unknown, unknown, unknown>): Omit<Route, 'access' | 'run'> {
-  const { method, name, path, summary, status, otherStatuses, contentType, streams, example } = spec;
+  const { method, name, path, summary, status, otherStatuses, notJson, streams, example } = spec;
   const { params, query, headers, body, answer } = spec;
   return {
     method,
@@ -126,7 +126,7 @@ function rowOf(spec: Spec<unknown, unknown, unknown, unknown, unknown>): Omit<Ro
     summary,
     status,
     ...(otherStatuses === undefined ? {} : { otherStatuses }),
-    ...(contentType === undefined ? {} : { contentType }),
+    ...(notJson === undefined ? {} : { notJson }),
     ...(streams === undefined ? {} : { streams }),
     ...(example === undefined ? {} : { example }),
     schemas: { params, query, headers, body, answer },

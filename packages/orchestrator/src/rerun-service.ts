@@ -1,12 +1,12 @@
 import type { Boards, RerunState } from '@crewboard/board';
 import {
-  matchesGlob,
   type RerunBody,
   type RerunWhere,
   type Task,
   type TaskStatus,
   TERMINAL_STATUSES,
 } from '@crewboard/contracts';
+import { matchesGlob } from './matches-glob.ts';
 import { personRequest } from './person-request.ts';
 import type { RerunCalls } from './service.ts';
 import { visibleJob } from './visible-job.ts';

@@ -26,7 +26,7 @@ async function runFromHeir(mode: string, workspaceRoot: string, folder: string, 
     while (stdio.length < descriptor) stdio.push('ignore');
     stdio.push(open);
   }
-  const args = ['--conditions=source', '--import', 'tsx', '--input-type=module', '-e', PROGRAM];
+  const args = ['--conditions=@crewboard/source', '--import', 'tsx', '--input-type=module', '-e', PROGRAM];
   const child = spawn(process.execPath, [...args, mode, workspaceRoot, command], { stdio });
   closeSync(open);
   if (child.stdout === null) throw new Error('no output');

@@ -149,7 +149,7 @@ describe.skipIf(!HAS_BUBBLEWRAP)('the sandbox', () => {
           'nogroup',
           '--clear-groups',
           process.execPath,
-          '--conditions=source',
+          '--conditions=@crewboard/source',
         ],
         ...['--import', 'tsx', '--input-type=module', '-e', program, ws.root],
       ],

@@ -31,7 +31,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
       headers: EventsHeaders,
       answer: EventList,
       streams: 'text/event-stream',
-      otherStatuses: { 204: 'The job has ended, and nothing comes after the named event' },
+      otherStatuses: [204],
       handler: async ({ params, query, headers }, caller): Promise<Answer<EventList>> => {
         const filter = { types: query.types, taskId: query.taskId };
         // A mistyped ID would wait for ever for what can't come.

@@ -22,7 +22,7 @@ export function healthRoutes(service: Service): Route[] {
       path: '/readyz',
       summary: 'The server can take work (503 when it cannot)',
       answer: Ready,
-      otherStatuses: { 503: 'The server can take no work, for the reason given' },
+      otherStatuses: [503],
       handler: async () => {
         const ready = await service.ready();
         return json(ready, ready.ready ? 200 : 503);

@@ -27,7 +27,7 @@ export function jobRoutes(service: Service): Route[] {
       example: { goal: 'Write a summary of every file in docs/', workspace: { path: '/srv/project' } },
       answer: z.union([SubmitAnswer, DryRunAnswer]),
       status: 202,
-      otherStatuses: { 200: 'With dryRun: what a submit would do; nothing was stored' },
+      otherStatuses: [200],
       // A dry run stores nothing, and is answered 200.
       handler: async ({ body, headers }, caller) => {
         const key = headers['idempotency-key'];

@@ -19,7 +19,7 @@ export function keyRoutes(service: Service): Route[] {
       example: { name: 'nightly build', role: 'submit', project: 'default' },
       answer: CreatedKey,
       status: 201,
-      otherStatuses: { 200: 'A repeat under the same Idempotency-Key: the key of then, without its text' },
+      otherStatuses: [200],
       handler: async ({ body, headers }, caller) => {
         const created = await service.createKey(caller, body, headers['idempotency-key']);
         return json(created, created.already ? 200 : 201);

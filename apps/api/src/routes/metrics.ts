@@ -18,7 +18,7 @@ export function metricsRoutes(scrape: Scrape): Route[] {
       access: 'all-projects',
       query: ScrapeQuery,
       answer: z.string(),
-      contentType: 'text/plain',
+      notJson: true,
       handler: async () => {
         const text = await scrape();
         return {
