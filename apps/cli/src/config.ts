@@ -114,14 +114,16 @@ export function readConfig(
   };
 }
 
-/** What the user wants of colours: `--no-color`, then FORCE_COLOR, then NO_COLOR. */
+/** What the user wants of colours: the last of `--color` and `--no-color`, else NO_COLOR, else FORCE_COLOR. */
 export function readColourWish(
   args: readonly string[],
   // biome-ignore lint/style/noProcessEnv: the one place of the CLI that reads the environment
   variables: Readonly<Record<string, string | undefined>> = process.env,
 ): ColourWish {
   const { FORCE_COLOR: force, NO_COLOR: no } = variables;
-  if (args.includes('--no-color')) return 'never';
+  const flag = args.findLast((arg) => arg === '--color' || arg === '--no-color');
+  if (flag !== undefined) return flag === '--color' ? 'always' : 'never';
+  if (no) return 'never';
   if (force) return force === '0' || force === 'false' ? 'never' : 'always';
-  return no ? 'never' : 'auto';
+  return 'auto';
 }
