@@ -114,8 +114,10 @@ test('draws until the job has ended, gives the terminal back, and ends like the 
   const screen: Screen = {
     columns: () => 80,
     rows: () => 24,
+    hasKeys: false,
     draw: (lines) => void drawn.push(lines.join('\n')),
     onResize() {},
+    onQuit() {},
     close: () => void closed++,
   };
   const { terminal, code } = watch(app.url, [], screen);

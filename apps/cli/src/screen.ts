@@ -1,13 +1,18 @@
-import type { WriteStream } from 'node:tty';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { openKeyboard } from './keyboard.ts';
 
 /** The whole terminal, drawn over and over; what stood there before comes back when it is closed. */
 export interface Screen {
   columns(): number;
   rows(): number;
+  /** True when somebody can leave by a key. */
+  hasKeys: boolean;
   /** Shows `lines` from the top, in place of all that was shown; writes nothing when nothing changed. */
   draw(lines: readonly string[]): void;
   /** Calls `action` when the terminal's size has changed. */
   onResize(action: () => void): void;
+  /** Calls `action` when a person presses q. */
+  onQuit(action: () => void): void;
   /** Gives the terminal back, its cursor visible. */
   close(): void;
 }
@@ -18,38 +23,91 @@ const HOME = '\u001b[H';
 const CLEAR_REST_OF_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/** Takes the terminal behind `stream` until closed, also when the process ends without closing it. */
-export function openScreen(stream: WriteStream): Screen {
+/** The terminal taken and given back, any number of times. */
+interface Hold {
+  take(): void;
+  giveBack(): void;
+}
+
+/**
+ * Gives the terminal back before the process is stopped (Ctrl-Z) and takes it again when it goes on, then calls `onGoOn`.
+ * Returns what ends that.
+ */
+function yieldWhenStopped(hold: Hold, onGoOn: () => void): () => void {
+  function suspend() {
+    hold.giveBack();
+    process.off('SIGTSTP', suspend);
+    // Without a listener this stops the process here, until it is told to go on. Where no shell could tell it so, the
+    // system lets it run.
+    process.kill(process.pid, 'SIGTSTP');
+    process.on('SIGTSTP', suspend);
+    goOn();
+  }
+  // Also after a SIGSTOP, of which nobody is told: others have written on the terminal, and set its mode.
+  function goOn() {
+    hold.take();
+    onGoOn();
+  }
+  process.on('SIGTSTP', suspend);
+  process.on('SIGCONT', goOn);
+  return () => {
+    process.off('SIGTSTP', suspend);
+    process.off('SIGCONT', goOn);
+  };
+}
+
+/**
+ * Takes the terminal behind `output` until closed, also when the process ends without closing it; with `input` keys
+ * count.
+ */
+export function openScreen(output: WriteStream, input?: ReadStream): Screen {
   let shown = '';
   let resized: (() => void) | undefined;
-  const leave = () => stream.write(LEAVE);
+  let quit: (() => void) | undefined;
+  let isTaken = false;
+  const keyboard = input && openKeyboard(input, (key) => (key === 'q' || key === 'Q' ? quit?.() : undefined));
+  const hold: Hold = {
+    take() {
+      keyboard?.start();
+      if (!isTaken) output.write(ENTER);
+      isTaken = true;
+    },
+    giveBack() {
+      if (isTaken) output.write(LEAVE);
+      isTaken = false;
+      keyboard?.stop();
+    },
+  };
   const redraw = () => {
     shown = '';
     resized?.();
   };
-  process.once('exit', leave);
-  // A process that was stopped by Ctrl-Z comes back to a terminal that others have written on.
-  process.on('SIGCONT', redraw);
-  stream.on('resize', redraw);
-  stream.write(ENTER);
+  hold.take();
+  process.once('exit', hold.giveBack);
+  const endYielding = yieldWhenStopped(hold, redraw);
+  output.on('resize', redraw);
   return {
-    columns: () => stream.columns || 80,
-    rows: () => stream.rows || 24,
+    columns: () => output.columns || 80,
+    rows: () => output.rows || 24,
+    hasKeys: keyboard !== undefined,
     draw(lines) {
       // In one write and without clearing first: a terminal that paints in between would flicker.
       const text = lines.map((line) => `${line}${CLEAR_REST_OF_LINE}`).join('\r\n');
       if (text === shown) return;
       shown = text;
-      stream.write(`${HOME}${text}${CLEAR_BELOW}`);
+      output.write(`${HOME}${text}${CLEAR_BELOW}`);
     },
     onResize(action) {
       resized = action;
     },
+    onQuit(action) {
+      quit = action;
+    },
     close() {
-      process.off('exit', leave);
-      process.off('SIGCONT', redraw);
-      stream.off('resize', redraw);
-      leave();
+      process.off('exit', hold.giveBack);
+      endYielding();
+      output.off('resize', redraw);
+      hold.giveBack();
     },
   };
 }

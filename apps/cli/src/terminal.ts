@@ -76,7 +76,10 @@ export function openTerminal(wish: ColourWish = 'auto'): Terminal {
     message,
     status,
     isInteractive,
-    openScreen: () => (isInteractive && stdout.isTTY === true ? openScreen(stderr) : undefined),
+    openScreen() {
+      if (!isInteractive || stdout.isTTY !== true) return undefined;
+      return openScreen(stderr, stdin.isTTY === true ? stdin : undefined);
+    },
     async ask(question, signal) {
       if (!isInteractive || stdin.isTTY !== true) return undefined;
       status(undefined);

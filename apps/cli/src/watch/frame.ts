@@ -12,6 +12,8 @@ export interface FrameSize {
   columns: number;
   rows: number;
   hasColour: boolean;
+  /** Whether a key leaves: then the frame says so. */
+  hasKeys?: boolean;
 }
 
 const BAR_LEAST = 10;
@@ -48,14 +50,14 @@ function leadText(lead: Task, nowMs: number): string {
     : lead.status.replace('_', ' ');
 }
 
-function headLines(view: WatchView, columns: number, paint: Paint): string[] {
+function headLines(view: WatchView, { columns, hasKeys }: FrameSize, paint: Paint): string[] {
   const { job, lead, nowMs } = view;
   const line = (text: string) => shownLine(text, columns);
   const runs = job.startedAt === undefined || isEnded(job.status) ? '' : ` for ${ago(job.startedAt, nowMs)}`;
   const budget = job.limits.budgetUsd === undefined ? '' : ` of ${job.limits.budgetUsd} USD allowed`;
   const lines = [
     paint.bold(markedTitle(job, columns)),
-    line(`${job.id} ${job.status.replace('_', ' ')}${runs}`),
+    line(`${job.id} ${job.status.replace('_', ' ')}${runs}${hasKeys ? ' (q leaves it running)' : ''}`),
     line(showCounts(job.counts, isEnded(job.status))),
     paceLine(view, columns, paint),
     line(`Spent ${showSpend(job.spend)}${budget}`),
@@ -108,11 +110,12 @@ function shareAlike(wanted: readonly number[], room: number): number[] {
  * Draws a job for a terminal: at most `rows` lines of at most `columns`. Titles, owners and reasons are data: nothing in
  * them becomes an escape sequence or a line of its own. Pure.
  */
-export function drawFrame(view: WatchView, { columns, rows, hasColour }: FrameSize): string[] {
+export function drawFrame(view: WatchView, size: FrameSize): string[] {
+  const { columns, rows, hasColour } = size;
   const paint = painter(hasColour);
   const { groups, running, troubled, nowMs, job } = view;
   const { counts } = job;
-  const head = headLines(view, columns, paint).slice(0, rows);
+  const head = headLines(view, size, paint).slice(0, rows);
   const sections = [
     {
       heading: paint.bold('Needs a look'),
