@@ -21,10 +21,10 @@ export function showFailed({ id, counts }: Job, failed: readonly Task[], columns
   return ['Failed:', ...taskLines(failed, Date.now(), columns), ...rest].join('\n');
 }
 
-/** The commands to go on with after a job that did not succeed; undefined where nothing failed. */
+/** The commands to go on with after a job that did not succeed, a line each; undefined where nothing failed. */
 export function nextCommands({ id, status, counts }: Job, failed: readonly Task[]): string | undefined {
   if (status !== 'failed' && counts.failed === 0) return undefined;
   const [first] = failed;
   if (first === undefined) return `Why: \`crewboard why ${id}\``;
-  return `Why: \`crewboard why ${id} ${first.number}\`; run again: \`crewboard rerun ${id} --status failed\``;
+  return `Why: \`crewboard why ${id} ${first.number}\`\nRun again: \`crewboard rerun ${id} --status failed\``;
 }

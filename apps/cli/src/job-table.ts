@@ -2,6 +2,7 @@ import { type Job, textColumns } from '@crewboard/contracts';
 import { markedTitle, SIMULATED_MARK } from './show.ts';
 import { age, safeLine, table } from './text.ts';
 
+/** Of a title, where no terminal sets an end. */
 const TITLE_MOST = 60;
 /** Of a title so much stays to be read where a terminal has room for it at all. */
 const TITLE_LEAST = 24;
@@ -19,10 +20,10 @@ interface Row {
   cells: Record<Heading, string | number>;
 }
 
-function rowOf(job: Job, nowMs: number): Row {
+function rowOf(job: Job, titleMost: number, nowMs: number): Row {
   const { id, status, counts, createdAt, simulated } = job;
   return {
-    job: { title: safeLine(job.title, TITLE_MOST), simulated },
+    job: { title: safeLine(job.title, titleMost), simulated },
     cells: {
       JOB: id,
       STATUS: status,
@@ -61,7 +62,7 @@ function wantedBy(rows: readonly Row[]): number {
  * before titles are cut short; `undefined`: in a pipe nothing goes.
  */
 export function showJobs(jobs: readonly Job[], columns: number | undefined, nowMs: number): string {
-  const rows = jobs.map((job) => rowOf(job, nowMs));
+  const rows = jobs.map((job) => rowOf(job, columns ?? TITLE_MOST, nowMs));
   const { headings, room } = headingsFor(rows, columns ?? Number.POSITIVE_INFINITY, wantedBy(rows));
   return table([
     [...headings, 'TITLE'],

@@ -1,6 +1,6 @@
 import type { ReadStream } from 'node:tty';
 
-/** Single keys from a terminal, without Enter and unseen. */
+/** Single keys from a terminal, without Enter and unseen; Ctrl-C and Ctrl-Z are keys among them. */
 export interface Keyboard {
   /** Takes keys from now on, also when the terminal was left by a stopped process in another mode. */
   start(): void;
@@ -8,24 +8,10 @@ export interface Keyboard {
   stop(): void;
 }
 
-/** What a terminal makes of these keys, unless they are read one by one. */
-const SIGNALS: ReadonlyMap<string, NodeJS.Signals> = new Map([
-  ['\u0003', 'SIGINT'],
-  ['\u001a', 'SIGTSTP'],
-]);
-
-/**
- * Calls `onKey` with each key of `input`. Ctrl-C and Ctrl-Z are the signals that they always are, for all processes of
- * the command: npm and a shell above this one get them as well.
- */
+/** Calls `onKey` with each key of `input`, once started. */
 export function openKeyboard(input: ReadStream, onKey: (key: string) => void): Keyboard {
   const take = (chunk: Buffer) => {
-    for (const key of chunk.toString()) {
-      const signal = SIGNALS.get(key);
-      // 0: the process group of this process.
-      if (signal === undefined) onKey(key);
-      else process.kill(0, signal);
-    }
+    for (const key of chunk.toString()) onKey(key);
   };
   return {
     start() {

@@ -1,5 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import { openKeyboard } from './keyboard.ts';
+import { type Hold, listenForStops, WHOLE_GROUP } from './stops.ts';
 
 /** The whole terminal, drawn over and over; what stood there before comes back when it is closed. */
 export interface Screen {
@@ -22,39 +23,8 @@ const LEAVE = '\u001b[?25h\u001b[?1049l';
 const HOME = '\u001b[H';
 const CLEAR_REST_OF_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
-
-/** The terminal taken and given back, any number of times. */
-interface Hold {
-  take(): void;
-  giveBack(): void;
-}
-
-/**
- * Gives the terminal back before the process is stopped (Ctrl-Z) and takes it again when it goes on, then calls `onGoOn`.
- * Returns what ends that.
- */
-function yieldWhenStopped(hold: Hold, onGoOn: () => void): () => void {
-  function suspend() {
-    hold.giveBack();
-    process.off('SIGTSTP', suspend);
-    // Without a listener this stops the process here, until it is told to go on. Where no shell could tell it so, the
-    // system lets it run.
-    process.kill(process.pid, 'SIGTSTP');
-    process.on('SIGTSTP', suspend);
-    goOn();
-  }
-  // Also after a SIGSTOP, of which nobody is told: others have written on the terminal, and set its mode.
-  function goOn() {
-    hold.take();
-    onGoOn();
-  }
-  process.on('SIGTSTP', suspend);
-  process.on('SIGCONT', goOn);
-  return () => {
-    process.off('SIGTSTP', suspend);
-    process.off('SIGCONT', goOn);
-  };
-}
+const CTRL_C = '\u0003';
+const CTRL_Z = '\u001a';
 
 /**
  * Takes the terminal behind `output` until closed, also when the process ends without closing it; with `input` keys
@@ -65,7 +35,7 @@ export function openScreen(output: WriteStream, input?: ReadStream): Screen {
   let resized: (() => void) | undefined;
   let quit: (() => void) | undefined;
   let isTaken = false;
-  const keyboard = input && openKeyboard(input, (key) => (key === 'q' || key === 'Q' ? quit?.() : undefined));
+  const keyboard = input && openKeyboard(input, onKey);
   const hold: Hold = {
     take() {
       keyboard?.start();
@@ -82,9 +52,15 @@ export function openScreen(output: WriteStream, input?: ReadStream): Screen {
     shown = '';
     resized?.();
   };
+  const stops = listenForStops(hold, redraw);
+  function onKey(key: string): void {
+    if (key === 'q' || key === 'Q') quit?.();
+    // What the terminal does itself where keys are not read one by one.
+    else if (key === CTRL_C) process.kill(WHOLE_GROUP, 'SIGINT');
+    else if (key === CTRL_Z) stops.stop();
+  }
   hold.take();
   process.once('exit', hold.giveBack);
-  const endYielding = yieldWhenStopped(hold, redraw);
   output.on('resize', redraw);
   return {
     columns: () => output.columns || 80,
@@ -105,7 +81,7 @@ export function openScreen(output: WriteStream, input?: ReadStream): Screen {
     },
     close() {
       process.off('exit', hold.giveBack);
-      endYielding();
+      stops.release();
       output.off('resize', redraw);
       hold.giveBack();
     },
