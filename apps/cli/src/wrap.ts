@@ -3,53 +3,64 @@ import { textColumns } from '@crewboard/contracts';
 /** A word with the blanks before it; a command in backticks is one, so that it can be copied. */
 const PIECE = /\s*(?:[^\s`]*`[^`]+`\S*|\S+)/g;
 const WORD = /\s*\S+/g;
+const PLAIN = /^[\x20-\x7e]*$/;
+/** Code units of a text that are looked at for each column: segmenting takes more than its share for long ones. */
+const UNITS_PER_COLUMN = 32;
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** The columns that `text` takes; infinitely many where it is far longer than `most`. */
+function columnsOf(text: string, most: number): number {
+  if (PLAIN.test(text)) return text.length;
+  return text.length > most * UNITS_PER_COLUMN ? Number.POSITIVE_INFINITY : textColumns(text);
+}
+
+/** How much of the start of `text` takes at most `columns`, in code units; one character at least. */
+function fittingUnits(text: string, columns: number): number {
+  let width = 0;
+  for (const { segment, index } of segmenter.segment(text.slice(0, columns * UNITS_PER_COLUMN))) {
+    width += textColumns(segment);
+    if (width > columns && index > 0) return index;
+  }
+  return columns * UNITS_PER_COLUMN;
+}
 
 /** Cuts a word that no line holds into parts of at most `columns`. */
 function breakWord(word: string, columns: number): string[] {
   const parts: string[] = [];
-  let part = '';
-  let width = 0;
-  for (const { segment } of segmenter.segment(word)) {
-    const wide = textColumns(segment);
-    if (part !== '' && width + wide > columns) {
-      parts.push(part);
-      part = '';
-      width = 0;
-    }
-    part += segment;
-    width += wide;
+  for (let at = 0; at < word.length; ) {
+    const units = fittingUnits(word.slice(at, at + columns * UNITS_PER_COLUMN), columns);
+    parts.push(word.slice(at, at + units));
+    at += units;
   }
-  return [...parts, part];
+  return parts;
 }
 
 /** The pieces of a line that may not be parted: words, and commands as long as a line holds them. */
 function piecesOf(line: string, columns: number): string[] {
   const pieces = line.match(PIECE) ?? [];
-  return pieces.flatMap((piece) => (textColumns(piece) > columns ? (piece.match(WORD) ?? []) : [piece]));
+  return pieces.flatMap((piece) =>
+    columnsOf(piece, columns) > columns ? (piece.match(WORD) ?? []) : [piece],
+  );
 }
 
 function wrapLine(line: string, columns: number): string[] {
-  if (textColumns(line) <= columns) return [line];
+  if (columnsOf(line, columns) <= columns) return [line];
   const [blanks = ''] = line.match(/^ */) ?? [];
   const indent = blanks.length < columns / 2 ? blanks : '';
+  const room = columns - indent.length;
   const lines: string[] = [];
-  let current = indent;
-  let width = indent.length;
-  for (const piece of piecesOf(line.slice(blanks.length), columns - indent.length)) {
-    const wide = textColumns(piece);
-    if (width + wide <= columns) {
+  let current = '';
+  for (const piece of piecesOf(line.slice(blanks.length), room)) {
+    if (columnsOf(current + piece, room) <= room) {
       current += piece;
-      width += wide;
       continue;
     }
-    if (current !== indent) lines.push(current);
-    const parts = breakWord(piece.trimStart(), columns - indent.length).map((part) => indent + part);
-    current = parts.pop() ?? indent;
-    width = textColumns(current);
+    if (current !== '') lines.push(current);
+    const parts = breakWord(piece.trimStart(), room);
+    current = parts.pop() ?? '';
     lines.push(...parts);
   }
-  return [...lines, current];
+  return [...lines, current].map((text) => indent + text);
 }
 
 /**
