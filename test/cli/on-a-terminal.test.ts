@@ -68,6 +68,21 @@ describe.runIf(HAS_PTY)('on a terminal', () => {
     await pty.ended;
   });
 
+  test.each([
+    { variables: {}, flags: [], isColoured: true },
+    { variables: { NO_COLOR: '' }, flags: [], isColoured: true },
+    { variables: { NO_COLOR: '1' }, flags: [], isColoured: false },
+    { variables: { NO_COLOR: '1', FORCE_COLOR: '1' }, flags: [], isColoured: false },
+    { variables: { NO_COLOR: '1' }, flags: ['--color'], isColoured: true },
+    { variables: { FORCE_COLOR: '1' }, flags: ['--no-color'], isColoured: false },
+  ])('board is coloured: $isColoured, with $variables and $flags', async (given) => {
+    await using app = await openWatched();
+    const command = crewboard(app.url, 'board', JOB_ID, ...given.flags);
+    await using pty = openPty(command, 80, { ...env(), ...given.variables });
+    expect((await pty.shows('README.md')).includes('\u001b[')).toBe(given.isColoured);
+    expect(await pty.ended).toBe(0);
+  });
+
   test('run shows its counts first, cut with an ellipsis, and breaks lines between words', async () => {
     await using app = await openApp();
     await using folder = await openTestFolder();

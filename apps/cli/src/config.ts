@@ -127,3 +127,12 @@ export function readColourWish(
   if (force) return force === '0' || force === 'false' ? 'never' : 'always';
   return 'auto';
 }
+
+/** The variables by which Node tells what colours a terminal has; to Node an empty NO_COLOR says something, to users not. */
+export function colourVariables(
+  // biome-ignore lint/style/noProcessEnv: the one place of the CLI that reads the environment
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): Readonly<Record<string, string | undefined>> {
+  const { NO_COLOR: no, ...others } = variables;
+  return no ? variables : others;
+}

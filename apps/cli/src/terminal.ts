@@ -35,12 +35,12 @@ export type ColourWish = 'always' | 'never' | 'auto';
 
 const CLEAR_LINE = '\r\u001b[2K';
 
-function takesColours(stream: WriteStream, wish: ColourWish): boolean {
-  return wish === 'auto' ? stream.isTTY === true && stream.hasColors() : wish === 'always';
+function takesColours(stream: WriteStream, wish: ColourWish, variables: object | undefined): boolean {
+  return wish === 'auto' ? stream.isTTY === true && stream.hasColors(variables) : wish === 'always';
 }
 
-/** Returns the terminal of this process. */
-export function openTerminal(wish: ColourWish = 'auto'): Terminal {
+/** Returns the terminal of this process; `variables` tell what colours it has, the process' own when absent. */
+export function openTerminal(wish: ColourWish = 'auto', variables?: object): Terminal {
   const { stdin, stdout, stderr } = process;
   const isInteractive = stderr.isTTY === true;
   let shown = '';
@@ -86,7 +86,10 @@ export function openTerminal(wish: ColourWish = 'auto'): Terminal {
       stderr.write(`${question} `);
       return readAnswer(stdin, signal);
     },
-    colours: { data: takesColours(stdout, wish), messages: takesColours(stderr, wish) },
+    colours: {
+      data: takesColours(stdout, wish, variables),
+      messages: takesColours(stderr, wish, variables),
+    },
     dataColumns: () => (stdout.isTTY === true ? stdout.columns : undefined),
   };
 }

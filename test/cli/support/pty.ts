@@ -15,7 +15,7 @@ export interface Pty extends AsyncDisposable {
 export const HAS_PTY = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
 
 /** Runs `command` by a shell on a terminal of `columns`. */
-export function openPty(command: string, columns: number, env: Record<string, string>): Pty {
+export function openPty(command: string, columns: number, env: NodeJS.ProcessEnv): Pty {
   const child = spawn('script', ['-qec', `stty cols ${columns} rows 20; ${command}`, '/dev/null'], {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
