@@ -203,10 +203,12 @@ describe('a transcript', () => {
     const key = 'sk-ant-0123456789abcdefghij';
     await journal.append({ kind: 'message', texts: [`use ${key} now`] });
     await journal.append({ kind: 'note', name: 'n', data: { deep: [{ header: `Bearer ${key}` }] } });
+    await journal.append({ kind: 'note', name: 'n', data: { [key]: 1, [`${key}2`]: 2 } });
     await journal.append({ kind: 'tool.result', toolUseId: 'c', content: `KEY=${key}`, isError: false });
     const shown = JSON.stringify(journal.entries.map(redactEntry));
     expect(shown).not.toContain(key.slice(7));
     expect(shown).toContain('use [redacted] now');
+    expect(shown).toContain('{"[redacted]":1,"[redacted] 2":2}');
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { createClient } from '@crewboard/client';
 import type { Artifact, ArtifactList } from '@crewboard/contracts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { parseRange } from '../../apps/api/src/byte-range.ts';
 import { putArtifact } from '../../packages/orchestrator/src/artifacts/put-artifact.ts';
 import { textOf } from '../support/artifacts.ts';
@@ -73,6 +73,9 @@ describe('downloading a file', () => {
     ['bytes=10-99', 206, 'bytes 10-12/13', [10, 13]],
     ['bytes=13-', 416, 'bytes */13', [0, 0]],
     ['bytes=-0', 416, 'bytes */13', [0, 0]],
+    ['bytes=99999999999999999999-', 416, 'bytes */13', [0, 0]],
+    ['bytes=3-99999999999999999999', 206, 'bytes 3-12/13', [3, 13]],
+    [`bytes=${'0-1,'.repeat(100)}4-5`, 200, null, [0, 13]],
     ['bytes=5-2', 200, null, [0, 13]],
     ['bytes=0-1,4-5', 200, null, [0, 13]],
     ['lines=0-1', 200, null, [0, 13]],
@@ -94,6 +97,32 @@ describe('downloading a file', () => {
     expect(await bytesOf(await get(url('a.bin'), current))).toEqual(BYTES.subarray(1));
     const older = await get(url('a.bin'), { ...current, 'if-range': '"older"' });
     expect(await bytesOf(older)).toEqual(BYTES);
+  });
+
+  it('is not sent again to whoever names it as known', async () => {
+    await using app = await openRealApp();
+    const { made, submit, url } = await submitted(app, { 'a.bin': BYTES });
+    await submit();
+    const etag = `"${made[0]?.sha256}"`;
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const answer = await get(url('a.bin'), { 'if-none-match': known, range: 'bytes=0-1' });
+      expect([answer.status, answer.headers.get('etag'), await answer.text()]).toEqual([304, etag, '']);
+    }
+    expect((await get(url('a.bin'), { 'if-none-match': '"other"' })).status).toBe(200);
+  });
+
+  it('counts among the streams of its key, for as long as the client takes', async () => {
+    await using app = await openRealApp({}, { streamBounds: { most: 10, mostOfKey: 1, stuckMs: 60_000 } });
+    const { submit, url } = await submitted(app, { 'a.bin': BYTES });
+    await submit();
+    const open = await app.board.job([{ key: 'b', title: 'B' }]);
+    const stream = await get(`${app.url}/v1/jobs/${open.jobId}/events`, { accept: 'text/event-stream' });
+    const refused = await get(url('a.bin'));
+    expect([refused.status, await refused.json()]).toMatchObject([429, { code: 'rate_limited' }]);
+    expect((await get(url('a.bin'), {}, 'HEAD')).status).toBe(200);
+    await stream.body?.cancel();
+    await vi.waitUntil(async () => (await get(url('a.bin'))).status === 200, 5000);
+    expect(await bytesOf(await get(url('a.bin')))).toEqual(BYTES);
   });
 
   it('finds any name that a file may have', async () => {

@@ -50,8 +50,11 @@ async function sendTo(
   return { status: answer.status, body: json };
 }
 
-/** Opens it below a prefix of its own; `variables` are the server's environment. */
-export async function openRealApp(variables: Record<string, string> = {}): Promise<RealApp> {
+/** Opens it below a prefix of its own; `variables` are the server's environment, `options` the application's. */
+export async function openRealApp(
+  variables: Record<string, string> = {},
+  options: Parameters<typeof openApp>[0] = {},
+): Promise<RealApp> {
   const rig = await openRetentionRig();
   const { board, artifacts, boards, deleteJob } = rig;
   const { redis, prefix } = board.store;
@@ -59,7 +62,7 @@ export async function openRealApp(variables: Record<string, string> = {}): Promi
   const silent = { debug() {}, info() {}, warn() {}, error() {} };
   const hub = createEventHub(redis.duplicate(), boards, silent);
   const service = createService({ boards, redis, hub, settings, artifacts, deleteJob });
-  const app = await openApp({ service });
+  const app = await openApp({ ...options, service });
   return {
     board,
     rig,

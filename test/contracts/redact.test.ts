@@ -62,6 +62,41 @@ test('fields named like secrets lose their values at any depth, and stay JSON', 
   expect(JSON.parse(told)).toMatchObject({ claimToken: '[redacted]', inputTokens: 7 });
 });
 
+test.each([
+  ['a list that holds brackets', '{"cookie":["a]canary","canary"],"b":1}', '{"cookie":"[redacted]","b":1}'],
+  ['a text that is cut off', '{"token":"canary', '{"token":"[redacted]"'],
+  ['a list that is cut off', '{"token":["canary"', '{"token":"[redacted]"'],
+  ['a quoted text that its frame cuts off', '{"a":"{\\"token\\":\\"canary","b":1}', undefined],
+  ['a quoted list', '{"a":"{\\"cookie\\":[\\"canary\\",\\"canary\\"]}"}', undefined],
+  ['no text', '{"token":{"b":1},"secret":2}', '{"token":{"b":1},"secret":2}'],
+])('of a field named like a secret: %s', (_, json, told) => {
+  expect(redactFields(json)).not.toContain('canary');
+  if (told !== undefined) expect(redactFields(json)).toBe(told);
+});
+
+test('texts of any kind, quoted as often as one likes, lose the secret and nothing of their neighbours', () => {
+  const inner = fc.record({ token: fc.string(), other: fc.string() });
+  fc.assert(
+    fc.property(inner, fc.nat(3), (value, depth) => {
+      const quoted = (text: string, times: number): string =>
+        times === 0 ? text : quoted(JSON.stringify({ body: text, after: 'stays' }), times - 1);
+      const told = redactFields(quoted(JSON.stringify(value), depth));
+      expect(told).toBe(quoted(JSON.stringify({ ...value, token: '[redacted]' }), depth));
+    }),
+  );
+});
+
+/** Each has once taken a time that grows with its square: hours at this length, and milliseconds now. */
+test.each(['\\', '"token":[', '\\"token\\":\\"', '"token":["', 'sk-', 'a://', '<', ' '])(
+  'a text that is long takes a time that grows with its length: %j',
+  (part) => {
+    for (const begin of ['', '"token":[', 'Bearer '])
+      expect(redactFields(redactText(begin + part.repeat(2_000_000 / part.length))).length).toBeGreaterThan(
+        0,
+      );
+  },
+);
+
 test('the secrets of a process are its keys and the passwords in its URLs', () => {
   const secrets = secretsOf({
     ANTHROPIC_API_KEY: 'model-key',

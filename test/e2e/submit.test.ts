@@ -223,6 +223,12 @@ describe('Idempotency-Key', () => {
     expect(boards).toHaveLength(1);
   });
 
+  test('the same body is the same with the project that a key is of named or left out', async () => {
+    await using own = await openLocalStack({ worker: false });
+    const first = await own.client.jobs.submit(body, options);
+    expect(await own.client.jobs.submit({ ...body, project: 'default' }, options)).toEqual(first);
+  });
+
   test('another body under the same key is refused, also while the first is on its way', async () => {
     await using own = await openLocalStack({ worker: false });
     const others = Array.from({ length: 5 }, (_, i) => ({ tasks: [{ title: `Other ${i}` }] }));

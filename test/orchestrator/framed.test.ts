@@ -51,6 +51,11 @@ describe('what others wrote, inside a frame', () => {
     );
   });
 
+  it.each(['<', '< ', '</', '< /'])('takes no time that grows with its square: much %j', (part) => {
+    const text = `<${' '.repeat(500_000)}${part.repeat(500_000)}`;
+    expect(framedText('goal', text)).toBe(`<goal>\n${text}\n</goal>`);
+  });
+
   it('is left alone where it names no frame', () => {
     const text = 'if a < b && list<string>() then </div>';
     expect(framedText('goal', text)).toBe(`<goal>\n${text}\n</goal>`);

@@ -41,7 +41,7 @@ describe('a submit under an Idempotency-Key', () => {
       expect(await cut).toBe('cut');
       await victim.wire.over();
       const bound = await apis.boards.index.boundTo('default', KEY);
-      // The lock of the dead server runs out after a minute.
+      // Else it runs out by itself a while later.
       await apis.store.redis.del(apis.boards.keys.global(`submitting:${bound?.jobId}`));
 
       expect(await submit(other, { tasks: [{ title: 'Other', executor: 'external' }] })).toMatchObject({

@@ -123,6 +123,7 @@ describe('the path of an artifact', () => {
   it('tells the content type', () => {
     expect(contentTypeOf('reports/a.md')).toBe('text/markdown');
     expect(contentTypeOf('a.json')).toBe('application/json');
-    expect(contentTypeOf('Makefile')).toBe('application/octet-stream');
+    for (const bare of ['Makefile', 'dir', 'a.b/md'])
+      expect(contentTypeOf(bare)).toBe('application/octet-stream');
   });
 });

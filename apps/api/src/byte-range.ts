@@ -12,7 +12,7 @@ export function parseRange(
   header: string | undefined,
   size: number,
 ): ByteRange | 'unsatisfiable' | undefined {
-  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+  const [, first, last] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined;
   if (first === '') {
     const bytes = Math.min(Number(last), size);

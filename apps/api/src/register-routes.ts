@@ -4,14 +4,34 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Answer, Route } from './route.ts';
 import type { OpenStreams } from './streams.ts';
 
-/** Sends a file. For a HEAD it is not opened: Fastify takes the empty stream for its body, and leaves the headers. */
+/** The file's bytes. One that is cut short by `signal` fails, so that nobody takes the part for the whole. */
+async function* chunksOf(file: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const chunk of file) {
+    signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
+/**
+ * Sends a file, which counts as a stream. For a HEAD it is not opened: Fastify takes the empty stream for its body, and
+ * leaves the headers.
+ */
 async function sendBytes(
   { status, headers, open }: Extract<Answer, { kind: 'bytes' }>,
   reply: FastifyReply,
+  streams: OpenStreams,
 ): Promise<FastifyReply> {
   const isWanted = open !== undefined && reply.request.method !== 'HEAD';
-  const body = isWanted ? await open() : Readable.from([]);
-  return reply.code(status).headers(headers).send(body);
+  if (!isWanted) return reply.code(status).headers(headers).send(Readable.from([]));
+  const slot = { cutsStuck: true, keyId: reply.request.caller?.keyId };
+  const file = await open();
+  try {
+    const body = streams.open(reply.raw, (signal) => chunksOf(file, signal), slot);
+    return reply.code(status).headers(headers).send(body);
+  } catch (error) {
+    file.destroy();
+    throw error;
+  }
 }
 
 async function sendAnswer(
@@ -29,7 +49,7 @@ async function sendAnswer(
         .type('application/json; charset=utf-8')
         .send(JSON.stringify(answer.value));
     case 'bytes':
-      return sendBytes(answer, reply);
+      return sendBytes(answer, reply, streams);
     case 'stream': {
       const stream = streams.open(reply.raw, answer.open, {
         cutsStuck: answer.cutsStuck ?? false,

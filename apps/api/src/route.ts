@@ -21,7 +21,7 @@ export type Answer<Value = unknown> =
     }
   | {
       kind: 'bytes';
-      status: 200 | 206 | 416;
+      status: 200 | 206 | 304 | 416;
       /** Content type and length among them: a HEAD is answered these alone. */
       headers: Readonly<Record<string, string>>;
       /** Absent: no body. */

@@ -13,6 +13,7 @@ export { type FoldedBoard, type FoldedTask, foldEvents } from './fold-events.ts'
 export type { OutboxEntry, Sweep } from './hand-over.ts';
 export type { Claimed, ClaimInput, Hold } from './holder-calls.ts';
 export { inSlices } from './in-slices.ts';
+export { SUBMIT_LOCK_MS } from './job-index.ts';
 export { parseJournal, type ReadStoredJournal, storedEntries } from './journal-store.ts';
 export { type Keyspace, keyspace } from './keys.ts';
 export type { PendingMessage } from './messages.ts';

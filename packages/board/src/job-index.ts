@@ -4,8 +4,8 @@ import type { BoardIo } from './board-io.ts';
 import { redisNow } from './redis-clock.ts';
 
 const IDEMPOTENCY_TTL_MS = 24 * 3_600_000;
-/** As long as an unflipped board may live. */
-const SUBMIT_LOCK_MS = 60_000;
+/** Renewed while its request lives: repeats of one that died wait no longer than this. */
+export const SUBMIT_LOCK_MS = 10_000;
 const Stored = z.object({ v: z.literal(1), hash: z.string(), jobId: JobId });
 
 /** Gives a lock back if `token` still holds it. */
@@ -97,11 +97,20 @@ export function jobIndex(io: BoardIo) {
       const held = await io.guard(() => io.redis.get(idempotency(project, key)));
       return held === null ? undefined : Stored.parse(JSON.parse(held));
     },
-    /** True for the one request that may fill the board of a job now; the lock of a crashed one runs out. */
+    /**
+     * True for the one request that may fill the board of a job now. The lock runs out after `SUBMIT_LOCK_MS` unless
+     * it is renewed; who takes it then shuts the first one out by the fill token.
+     */
     async lockSubmit(jobId: string, token: string): Promise<boolean> {
       return (
         (await io.guard(() => io.redis.set(submitting(jobId), token, 'PX', SUBMIT_LOCK_MS, 'NX'))) !== null
       );
+    },
+    /** Makes the lock last from now, if it is still this request's. */
+    async renewSubmit(jobId: string, token: string): Promise<void> {
+      const mine =
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0";
+      await io.guard(() => io.redis.eval(mine, 1, submitting(jobId), token, SUBMIT_LOCK_MS));
     },
     /** Gives the lock back if it is still this request's. */
     async unlockSubmit(jobId: string, token: string): Promise<void> {

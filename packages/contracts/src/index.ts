@@ -139,7 +139,8 @@ export {
   UnblockBody,
   Why,
 } from './person-http.ts';
-export { REDACTED, redactFields, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
+export { REDACTED, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
+export { redactFields } from './redact-fields.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
 export { RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
 export { padColumns, shownLine, textColumns, visibleText } from './shown-text.ts';

@@ -20,22 +20,6 @@ export function redactText(text: string): string {
     .replace(IN_URL, (_, scheme: string) => `${scheme}${REDACTED}@`);
 }
 
-/** Fields that hold nothing else than a secret. */
-const FIELDS =
-  'authorization|proxy-authorization|cookie|set-cookie|x-api-key|api[-_]?key|password|passwd|token|claim[-_]?token|secret';
-/** Each in JSON with its text or list of texts, and in JSON that is quoted inside a text. */
-const PLAIN = new RegExp(`"(${FIELDS})"\\s*:\\s*(?:"(?:[^"\\\\]|\\\\.)*"|\\[[^\\]]*\\])`, 'gi');
-const QUOTED = new RegExp(`(\\\\+")(${FIELDS})\\1\\s*:\\s*\\1.*?\\1`, 'gi');
-
-/** The JSON text without the values of fields that are named like secrets, at any depth. */
-export function redactFields(json: string): string {
-  return json
-    .replace(PLAIN, (_, name: string) => `"${name}":"${REDACTED}"`)
-    .replace(QUOTED, (_, quote: string, name: string) =>
-      [quote, name, quote, ':', quote, REDACTED, quote].join(''),
-    );
-}
-
 function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }

@@ -61,7 +61,13 @@ function redacted(value: JsonValue): JsonValue {
   if (typeof value === 'string') return redactText(value);
   if (Array.isArray(value)) return value.map(redacted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, redacted(inner)]));
+  const told = new Map<string, JsonValue>();
+  for (const [key, inner] of Object.entries(value)) {
+    const name = redactText(key);
+    // Two fields whose names were secrets stay two.
+    told.set(told.has(name) ? `${name} ${told.size + 1}` : name, redacted(inner));
+  }
+  return Object.fromEntries(told);
 }
 
 /** The entry without anything that looks like a key. Thinking is then no longer what its signature stands for. */

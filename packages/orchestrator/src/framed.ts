@@ -11,7 +11,8 @@ const FRAMES = [
   'state',
   'summary',
 ];
-const OPENS_FRAME = new RegExp(`<(?=\\s*/?\\s*(?:${FRAMES.join('|')})\\b)`, 'gi');
+/** Slashes and spaces are one class: two lists of spaces side by side would take a time that grows with their square. */
+const OPENS_FRAME = new RegExp(`<(?=[\\s/]*(?:${FRAMES.join('|')})\\b)`, 'gi');
 
 const framed = (opening: string, content: string) =>
   `<${opening}>\n${content}\n</${opening.split(' ', 1)[0]}>`;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Boards } from '@crewboard/board';
+import { type Boards, SUBMIT_LOCK_MS } from '@crewboard/board';
 import {
   type Actor,
   CrewboardError,
@@ -69,6 +69,18 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
     }
   }
 
+  /** Fills the board of a job whose lock this request has, and renews the lock meanwhile. */
+  async function fillLocked(spec: JobSpec, body: JobBody, by: Actor, token: string): Promise<SubmitAnswer> {
+    const renew = () => boards.index.renewSubmit(spec.id, token);
+    // A renewal that fails is made up for by the next; a lock that runs out costs a repeat, and never a job.
+    const timer = setInterval(() => void renew().catch(() => {}), SUBMIT_LOCK_MS / 4);
+    try {
+      return await fill(spec, body, by, token);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
   /** The chain under an Idempotency-Key: one request at a time works on its job, the others wait for its flip. */
   async function once(spec: JobSpec, body: JobBody, by: Actor): Promise<SubmitAnswer> {
     const until = performance.now() + REPEAT_WAIT_MS;
@@ -80,7 +92,7 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
         try {
           // Left by a request that crashed or is stuck: begun anew under this request's token, which shuts it out.
           if (!(await boards.drop(spec.id, 0))) continue;
-          return await fill(spec, body, by, token);
+          return await fillLocked(spec, body, by, token);
         } finally {
           await boards.index.unlockSubmit(spec.id, token);
         }
@@ -129,8 +141,11 @@ export function createSubmitJob(dependencies: SubmitDependencies) {
   };
 }
 
-/** A body as it is told from others under an Idempotency-Key; a dry run is for the submit without that field. */
-function hashOf({ dryRun: _, ...body }: JobBody): string {
+/**
+ * A body as it is told from others under an Idempotency-Key; a dry run is for the submit without that field, and the
+ * key is of one project anyway, named or not.
+ */
+function hashOf({ dryRun: _, project: __, ...body }: JobBody): string {
   return createHash('sha256').update(JSON.stringify(body)).digest('hex');
 }
 

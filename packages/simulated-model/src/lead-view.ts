@@ -42,7 +42,7 @@ export function wantedGlob(goal: string): string {
   const token = /(?:^|[\s`"'(])((?:[\w.@{},[\]-]|\*|\?(?=[\w.*])|\/)*\*(?:[\w.@{},[\]*?-]|\/)*)/.exec(
     goal,
   )?.[1];
-  const glob = token?.replace(/[.,;:?]+$/, '') ?? '';
+  const glob = token?.replace(/(?<![.,;:?])[.,;:?]+$/, '') ?? '';
   // A lone star or pair of stars is emphasis or a bullet, not a pattern.
   if (!/[\w]/.test(glob) || /^\*+[^*./]+\*+$/.test(glob)) return '**/*.md';
   return glob.includes('/') ? glob : `**/${glob}`;

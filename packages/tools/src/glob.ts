@@ -86,7 +86,7 @@ function compile(glob: string): RE2JS {
  * Throws `invalid_argument`.
  */
 export function parseGlob(glob: string): Glob {
-  const trimmed = glob.replace(/^(?:\.\/+)+/, '').replace(/\/+$/, '');
+  const trimmed = glob.replace(/^(?:\.\/+)+/, '').replace(/(?<!\/)\/+$/, '');
   const parts = trimmed.split('/').filter((part) => part !== '' && part !== '.');
   const wildcardAt = parts.findIndex((part) => WILDCARD.test(part));
   const literal = parts.join('/');

@@ -31,6 +31,12 @@ describe('a map', () => {
     ]);
   });
 
+  it('knows fields by names of any script', async () => {
+    const [task] = await expand([{ größe: 3, 名: 'x' }], { title: '{größe}', key: 'k-{名}' });
+    expect(task).toMatchObject({ title: '3', key: 'k-x' });
+    await expect(expand([{ a: 1 }], { title: '{ü}' })).rejects.toMatchObject({ code: 'invalid_argument' });
+  });
+
   // biome-ignore-start lint/suspicious/noTemplateCurlyInString: no template, the text itself is meant
   it('takes doubled braces for braces, and puts in no placeholder that stands in a value', async () => {
     const [task] = await expand([{ a: '{b}', b: 'no' }], { title: '{{a}} {a} { a } {"a": 1} ${a}' });

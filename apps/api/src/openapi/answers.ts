@@ -18,9 +18,14 @@ const { submitJob, createKey, followEvents } = exampleAnswers;
 
 const FILE_HEADERS = {
   'Accept-Ranges': '`bytes`',
-  ETag: 'The SHA-256 of the whole file, quoted; `If-Range` takes it',
+  ETag: 'The SHA-256 of the whole file, quoted; `If-Range` and `If-None-Match` take it',
   'Content-Disposition': '`attachment`, with the name to save it under',
   'Content-Length': 'The bytes of this answer',
+};
+const FILE_IS_KNOWN: ShownAnswer = {
+  status: 304,
+  description: '`If-None-Match` names the file: the caller has it',
+  headers: { ETag: FILE_HEADERS.ETag },
 };
 const CONTENT_RANGE = 'The part and the size of the whole, such as `bytes 0-1023/4211`';
 
@@ -123,6 +128,7 @@ const SPECIAL: Readonly<Record<string, (route: Route) => readonly ShownAnswer[]>
       content: bytes,
       headers: { ...FILE_HEADERS, 'Content-Range': CONTENT_RANGE },
     },
+    FILE_IS_KNOWN,
     {
       status: 416,
       description: 'The file has no such part',

@@ -19,6 +19,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'last-event-id': 'The last event that the client knows: the stream goes on after it',
   range: 'A part of the file, such as `bytes=0-1023`',
   'if-range': 'The ETag that the range is meant for; of another one the whole file is sent',
+  'if-none-match': 'ETags of files that the client has, or `*`: one of these is answered 304',
 };
 
 /** Fastify's notation of a path in that of OpenAPI: `/v1/jobs/:id` is `/v1/jobs/{id}`, and a last `*` is `{path}`. */

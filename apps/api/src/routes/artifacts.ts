@@ -8,7 +8,11 @@ import { JobPath } from './shapes.ts';
 /** What stands behind `artifacts/`, its percent signs resolved once by the router: a name, never a place on disk. */
 const ArtifactFile = z.strictObject({ id: JobId, '*': z.string().min(1).max(2048) });
 
-const RangeHeaders = z.object({ range: z.string().max(200).optional(), 'if-range': z.string().optional() });
+const FileHeaders = z.object({
+  range: z.string().optional(),
+  'if-range': z.string().optional(),
+  'if-none-match': z.string().optional(),
+});
 
 /** The name to save it under: the path's last part, and in ASCII for those that know no more. */
 function disposition({ path }: Artifact): string {
@@ -18,7 +22,7 @@ function disposition({ path }: Artifact): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`;
 }
 
-function headersOf(artifact: Artifact): Record<string, string> {
+function headersOf(artifact: Artifact) {
   return {
     'Content-Type': artifact.contentType,
     'Content-Disposition': disposition(artifact),
@@ -27,13 +31,22 @@ function headersOf(artifact: Artifact): Record<string, string> {
   };
 }
 
-/** A file as the request wants it: whole, or a part. */
+/** Whether `If-None-Match` names the file: the caller has it. */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return known.includes(etag) || known.includes('*');
+}
+
+/** A file as the request wants it: whole, a part, or not at all where the caller has it. */
 function fileAnswer(
   { artifact, read }: OpenArtifact,
-  asked: z.infer<typeof RangeHeaders>,
+  asked: z.infer<typeof FileHeaders>,
 ): Extract<Answer, { kind: 'bytes' }> {
   const headers = headersOf(artifact);
   const { bytes: size } = artifact;
+  if (isKnown(asked['if-none-match'], headers.ETag)) {
+    return { kind: 'bytes', status: 304, headers: { ETag: headers.ETag } };
+  }
   const isCurrent = asked['if-range'] === undefined || asked['if-range'] === headers.ETag;
   const range = isCurrent ? parseRange(asked.range, size) : undefined;
   if (range === undefined) {
@@ -83,10 +96,10 @@ export function artifactRoutes(service: Service): Route[] {
       summary: 'Download a file of a job by its path or ref, whole or in part',
       access: 'read',
       params: ArtifactFile,
-      headers: RangeHeaders,
+      headers: FileHeaders,
       answer: z.unknown(),
       notJson: true,
-      otherStatuses: [206, 416],
+      otherStatuses: [206, 304, 416],
       handler: async ({ params, headers }, caller) =>
         fileAnswer(await service.findArtifact(caller, params.id, params['*']), headers),
     }),

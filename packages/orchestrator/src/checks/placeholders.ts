@@ -1,9 +1,10 @@
 import { CrewboardError, type JsonValue } from '@crewboard/contracts';
+import { FIELD_NAME } from '../field-name.ts';
 import { evaluatorsOf } from './evaluated.ts';
 import { type PlainCommand, readPlainLine, type Word } from './plain-line.ts';
 
 /** `{name}` is a field of the task's input, `{{name}}` the braces themselves; `${` and `\{` are the shell's own. */
-const PLACEHOLDER = /[$\\]\{|\{\{([A-Za-z_][\w-]*)\}\}|\{([A-Za-z_][\w-]*)\}/g;
+const PLACEHOLDER = new RegExp(String.raw`[$\\]\{|\{\{(${FIELD_NAME})\}\}|\{(${FIELD_NAME})\}`, 'gu');
 
 function refuse(path: string, detail: string): never {
   throw new CrewboardError('invalid_argument', `${path}: ${detail}`, { path });
@@ -13,7 +14,10 @@ const IN_A_SCRIPT =
   'put the command in a script file, and give the value as its argument, as in ./check.sh {field}';
 
 /** A word that is nothing but a value, or a value with other plain text, such as a path or `--name={field}`. */
-const PLAIN_ARGUMENT = /^(?!-+\{|-[^-]|[A-Za-z_]\w*\+?=)(?:[\w./:@%+,=~-]|\{[A-Za-z_][\w-]*\})+$/;
+const PLAIN_ARGUMENT = new RegExp(
+  String.raw`^(?!-+\{|-[^\-]|[A-Za-z_]\w*\+?=)(?:[\w./:@%+,=~\-]|\{${FIELD_NAME}\})+$`,
+  'u',
+);
 
 /** A command that was read for its placeholders. */
 interface ReadCommand {

@@ -1,7 +1,8 @@
 import { CrewboardError, type JsonValue, shownLine } from '@crewboard/contracts';
+import { FIELD_NAME } from '../field-name.ts';
 
 /** `{name}` is a field of the item, `{{name}}` the braces themselves: as in commands, but that `$` means nothing here. */
-const PLACEHOLDER = /\{\{([A-Za-z_][\w-]*)\}\}|\{([A-Za-z_][\w-]*)\}/g;
+const PLACEHOLDER = new RegExp(String.raw`\{\{(${FIELD_NAME})\}\}|\{(${FIELD_NAME})\}`, 'gu');
 
 /** Names of fields that an error tells. */
 const NAMES_TOLD = 20;

@@ -2,5 +2,8 @@ import mime from 'mime';
 
 /** The content type of a file by its name; of a name that tells nothing, plain bytes. */
 export function contentTypeOf(path: string): string {
-  return mime.getType(path) ?? 'application/octet-stream';
+  const name = path.split('/').at(-1) ?? '';
+  // A bare word is no ending: `dir` is not a Director film.
+  const type = name.includes('.') ? mime.getType(name) : null;
+  return type ?? 'application/octet-stream';
 }
