@@ -6,10 +6,16 @@ test('breaks long lines between words and keeps their indentation', () => {
   expect(wrapText('  one two three four\nshort', 12)).toBe('  one two\n  three four\nshort');
 });
 
-test('keeps a command in backticks whole as long as a line holds it', () => {
+test('keeps a command in backticks whole, so that it can be copied', () => {
   const text = 'Run again: `crewboard rerun job_1 --status failed`.';
-  expect(wrapText(text, 45)).toBe('Run again:\n`crewboard rerun job_1 --status failed`.');
-  expect(wrapText(text, 20)).toBe('Run again:\n`crewboard rerun\njob_1 --status\nfailed`.');
+  expect(wrapText(`${text} Now`, 45)).toBe('Run again:\n`crewboard rerun job_1 --status failed`. Now');
+  expect(wrapText(`${text} Now`, 20)).toBe('Run again:\n`crewboard rerun job_1 --status failed`.\nNow');
+});
+
+test('breaks what stands between backticks in a text that is no command of ours', () => {
+  expect(wrapText('it`s a quote, and it`s long', 14)).toBe('it`s a quote,\nand it`s long');
+  expect(wrapText('`aaaa bbbb cccc`', 10)).toBe('`aaaa bbbb\ncccc`');
+  expect(wrapText(`\`${'x'.repeat(12)}`, 10)).toBe('`xxxxxxxxx\nxxx');
 });
 
 test('breaks a word only where no line holds it, and counts wide characters twice', () => {

@@ -1,8 +1,8 @@
 import { textColumns } from '@crewboard/contracts';
 
-/** A word with the blanks before it; a command in backticks is one, so that it can be copied. */
-const PIECE = /\s*(?:[^\s`]*`[^`]+`\S*|\S+)/g;
-const WORD = /\s*\S+/g;
+/** A word with the blanks before it; a command in backticks is one, which is copied and must get no line feed. */
+const PIECE = /\s*(?:`(?:npx|crewboard|curl) [^`]+`\S*|\S+)/g;
+const COMMAND = /^`(?:npx|crewboard|curl) /;
 const PLAIN = /^[\x20-\x7e]*$/;
 /** Code units of a text that are looked at for each column: segmenting takes more than its share for long ones. */
 const UNITS_PER_COLUMN = 32;
@@ -35,14 +35,6 @@ function breakWord(word: string, columns: number): string[] {
   return parts;
 }
 
-/** The pieces of a line that may not be parted: words, and commands as long as a line holds them. */
-function piecesOf(line: string, columns: number): string[] {
-  const pieces = line.match(PIECE) ?? [];
-  return pieces.flatMap((piece) =>
-    columnsOf(piece, columns) > columns ? (piece.match(WORD) ?? []) : [piece],
-  );
-}
-
 function wrapLine(line: string, columns: number): string[] {
   if (columnsOf(line, columns) <= columns) return [line];
   const [blanks = ''] = line.match(/^ */) ?? [];
@@ -50,13 +42,14 @@ function wrapLine(line: string, columns: number): string[] {
   const room = columns - indent.length;
   const lines: string[] = [];
   let current = '';
-  for (const piece of piecesOf(line.slice(blanks.length), room)) {
+  for (const piece of line.slice(blanks.length).match(PIECE) ?? []) {
     if (columnsOf(current + piece, room) <= room) {
       current += piece;
       continue;
     }
     if (current !== '') lines.push(current);
-    const parts = breakWord(piece.trimStart(), room);
+    const word = piece.trimStart();
+    const parts = COMMAND.test(word) ? [word] : breakWord(word, room);
     current = parts.pop() ?? '';
     lines.push(...parts);
   }
@@ -64,8 +57,9 @@ function wrapLine(line: string, columns: number): string[] {
 }
 
 /**
- * Returns `text` with each line that is longer than `columns` broken between words, its indentation kept; a word that
- * no line holds is broken in itself. Without `columns`, as in a pipe, nothing is broken.
+ * Returns `text` with each line that is longer than `columns` broken between words, its indentation kept. A word that
+ * no line holds is broken in itself, and such a command in backticks is left to the terminal. Without `columns`, as in a
+ * pipe, nothing is broken.
  */
 export function wrapText(text: string, columns: number | undefined): string {
   if (columns === undefined || columns < 1) return text;

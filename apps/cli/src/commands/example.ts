@@ -45,9 +45,9 @@ function whereToLook(instance: Instance, jobId: string): string[] {
     'Look around:',
     `  the queues      ${instance.url}/admin/queues (log in with the key in ${keyFile})`,
     '                  They hold what is waiting or running: entries that are done are removed.',
-    `  each result     npx crewboard results ${jobId}`,
-    `  over HTTP       curl -H "Authorization: Bearer $(cat ${keyFile})" ${instance.url}/v1/jobs/${jobId}`,
-    '  your own job    npx crewboard run FILE',
+    `  each result     \`npx crewboard results ${jobId}\``,
+    `  over HTTP       \`curl -H "Authorization: Bearer $(cat ${keyFile})" ${instance.url}/v1/jobs/${jobId}\``,
+    '  your own job    `npx crewboard run FILE`',
     '',
   ];
 }
