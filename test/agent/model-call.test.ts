@@ -265,7 +265,7 @@ describe('a failing model call', () => {
       [events({ type: 'message_stop' }), 'malformed: the reply ended before it began'],
       ['data: {oops\n\n', 'malformed: an event holds no JSON'],
       [events({ type: 'error' }), 'ended with an error that does not say what it is'],
-      [events(error('two\nlines \u001b[31m\u202e')), 'strange_error: two lines \\u{1b}[31m\\u{202e}'],
+      [events(error('two\nlines \u001b[31m\u202e')), 'strange_error: two lines \\u001b[31m\\u202e'],
       [events(error('x'.repeat(5000))), '…'],
       [events(start), 'the stream ended before the reply did'],
     ];

@@ -118,7 +118,7 @@ describe('a rendered board', () => {
     ];
     expect(tasksOf(tasks)).toEqual([
       '[>] #1 Task 1 [0/1]  in progress',
-      '         Todos (1/3 completed) - read\\u{1b}[2J \\u{202e}# *all*',
+      '         Todos (1/3 completed) - read\\u001b[2J \\u202e# *all*',
       '[>] #2   Task 2      in progress',
       '           1. [x](y)',
       '[>] #3 Task 3        in progress',
@@ -126,7 +126,7 @@ describe('a rendered board', () => {
     ]);
     expect(tasksOf(tasks, { format: 'markdown' }).slice(2, 6)).toEqual([
       '- [ ] #1 Task 1 \\[0/1\\] (in progress)',
-      '  - progress: Todos (1/3 completed) - read\\\\u{1b}\\[2J \\\\u{202e}\\# \\*all\\*',
+      '  - progress: Todos (1/3 completed) - read\\\\u001b\\[2J \\\\u202e\\# \\*all\\*',
       '  - [ ] #2 Task 2 (in progress)',
       '    - progress: 1. \\[x\\](y)',
     ]);
@@ -286,9 +286,9 @@ describe('a shown line', () => {
     ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
     ['  a \n\t b  ', 9, 'a b'],
     ['', 9, ''],
-    ['a\u200b\u202eb', 30, 'a\\u{200b}\\u{202e}b'],
+    ['a\u200b\u202eb', 30, 'a\\u200b\\u202eb'],
     ['a\ud800b', 9, 'a\ufffdb'],
-    ['🏴󠁧󠁢󠁥󠁮󠁧󠁿 x\u{e0041}', 30, '🏴󠁧󠁢󠁥󠁮󠁧󠁿 x\\u{e0041}'],
+    ['🏴󠁧󠁢󠁥󠁮󠁧󠁿 x\u{e0041}', 30, '🏴󠁧󠁢󠁥󠁮󠁧󠁿 x\\udb40\\udc41'],
     [`a${'\u0301'.repeat(50)}b`, 9, '\ufffdb'],
   ])('of %j in %i columns is %j', (text, columns, shown) => {
     expect(shownLine(text, columns)).toBe(shown);

@@ -96,7 +96,7 @@ describe('panels', () => {
       renderTerminal([evil], { colours: false }),
       renderOutline([evil]),
     ]) {
-      expect(panel).toContain('a\\u{1b}[2Jb\\u{a}c\\u{202e}d');
+      expect(panel).toContain('a\\u001b[2Jb\\u000ac\\u202ed');
     }
   });
 });

@@ -19,7 +19,7 @@ test('shows the board of a job with titles made safe', async () => {
   expect(code).toBe(0);
   expect(messages).toEqual([]);
   expect(out).toBe(
-    `Docs\\u{1b}[2J\n${JOB_ID} running, 1 task: 1 pending (1 ready)\n[ ] #1 Read README \\u{202e}  ready\n`,
+    `Docs\\u001b[2J\n${JOB_ID} running, 1 task: 1 pending (1 ready)\n[ ] #1 Read README \\u202e  ready\n`,
   );
 });
 
@@ -51,8 +51,8 @@ test('shows what a running task says of its progress, in JSON as the field', asy
 
 test.each([
   { args: ['--limit', '0'], says: 'must be a number from 1 to 10000' },
-  { args: ['--format', 'html'], says: 'Allowed choices are plain, ansi, md, json' },
-  { args: ['--by', 'owner'], says: 'Allowed choices are parent, status' },
+  { args: ['--format', 'html'], says: 'must be one of plain, ansi, md, json' },
+  { args: ['--by', 'owner'], says: 'must be one of parent, status' },
 ])('refuses $args', async ({ args, says }) => {
   await using app = await openApp();
   const { code, messages } = await board(app, ...args);

@@ -1,9 +1,13 @@
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Environment } from '@crewboard/contracts';
+import { resolveCommandsMode } from '@crewboard/tools';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { readColourWish, readConfig } from '../../apps/cli/src/config.ts';
 import { CONFIG_KEYS } from '../../apps/cli/src/config-file.ts';
+import { dataFolder, writeState } from '../../apps/cli/src/local/data-folder.ts';
+import { identify } from '../../apps/cli/src/local/process-identity.ts';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { openTestFolder } from './support/folder.ts';
 import { recordedTerminal } from './support/terminal.ts';
@@ -31,6 +35,87 @@ test('takes flags, then variables, then the file, then defaults, and says which'
     leaseMs: [30_000, 'default'],
     redisUrl: [null, 'default'],
   });
+});
+
+/** What `crewboard config --json` prints, with the settings by key. */
+async function configOf(variables: Record<string, string>, ...flags: string[]) {
+  const terminal = recordedTerminal();
+  const code = await runCli(['config', '--json', ...flags], terminal, {
+    CREWBOARD_CONFIG: '-',
+    ...variables,
+  });
+  const told = Told.parse(JSON.parse(terminal.out()));
+  const settings = Object.fromEntries(told.settings.map(({ key, value, source }) => [key, [value, source]]));
+  return { code, faults: told.faults, settings };
+}
+
+const Told = z.object({
+  settings: z.array(z.object({ key: z.string(), value: z.unknown(), source: z.string() })),
+  faults: z.array(z.string()),
+});
+
+test('takes server and key from the data folder of an `up` that runs, and says so', async () => {
+  await using folder = await openTestFolder();
+  const data = dataFolder(folder.path);
+  await writeState(data.serverFile, { url: 'http://127.0.0.1:7499', process: await identify() });
+  await writeFile(data.keyFile, `${SECRET}\n`);
+  const variables = { CREWBOARD_DATA_DIR: folder.path };
+  expect((await configOf(variables)).settings).toMatchObject({
+    url: ['http://127.0.0.1:7499', 'data folder'],
+    apiKey: ['(set)', 'data folder'],
+  });
+  // The folder's key goes to no other host.
+  expect((await configOf(variables, '--url', 'http://crew.example')).settings).toMatchObject({
+    url: ['http://crew.example', 'flag'],
+    apiKey: [null, 'default'],
+  });
+  await rm(data.serverFile);
+  expect((await configOf({ ...variables, CREWBOARD_PORT: '9000' })).settings).toMatchObject({
+    url: ['http://127.0.0.1:9000', 'environment'],
+    apiKey: ['(set)', 'data folder'],
+  });
+});
+
+test('shows the folder and the way of commands that count when nothing names them', async () => {
+  const { settings } = await configOf({});
+  expect(settings.workspaces).toEqual([process.cwd(), 'default']);
+  expect(settings.commands).toEqual([await resolveCommandsMode(undefined), 'default']);
+  const set = await configOf({ CREWBOARD_WORKSPACES: '/srv', CREWBOARD_COMMANDS: 'off' });
+  expect(set.settings).toMatchObject({
+    workspaces: ['/srv', 'environment'],
+    commands: ['off', 'environment'],
+  });
+});
+
+test('prints what it can of a configuration with faults, and names all of them', async () => {
+  await using folder = await openTestFolder();
+  const file = await configFile(folder, `{\n  "port": 8000,\n  "bogus": 1,\n  "wokerModel": "${SECRET}"\n}`);
+  const { code, faults, settings } = await configOf({ CREWBOARD_LEASE_MS: 'x' }, '--config', file);
+  expect(code).toBe(2);
+  expect(faults).toEqual([
+    `${file}: line 3: there is no key "bogus": \`crewboard config\` lists all keys`,
+    `${file}: line 4: there is no key "wokerModel": did you mean "workerModel"?`,
+    'CREWBOARD_LEASE_MS must be a whole number from 200 to 3600000, got "x"',
+  ]);
+  expect(settings).toMatchObject({ port: [8000, 'file'], leaseMs: [30_000, 'default'] });
+  const broken = await configOf({}, '--config', await configFile(folder, '{\n  "port": 8000,\n}'));
+  expect(broken.code).toBe(2);
+  expect(broken.faults).toEqual([
+    `${file}: is not JSON: line 3, column 1: there is a comma too many before it`,
+  ]);
+  expect(broken.settings).toMatchObject({ port: [7420, 'default'] });
+});
+
+test.each([
+  { name: 'CREWBOARD_BOGUS', meant: '' },
+  { name: 'CREWBOARD_X', meant: '' },
+  { name: 'CREWBOARD_KEY', meant: '' },
+  { name: 'CREWBOARD_WORKSPACE', meant: ': did you mean CREWBOARD_WORKSPACES?' },
+  { name: 'CREWBOARD_REDIS_URL', meant: ': did you mean REDIS_URL?' },
+])('guesses what $name meant only when that is near', async ({ name, meant }) => {
+  const terminal = recordedTerminal();
+  await runCli(['config'], terminal, { [name]: '1', CREWBOARD_CONFIG: '-' });
+  expect(terminal.messages).toContain(`warning: ${name} is set, and nothing reads it${meant}`);
 });
 
 test('shows of secrets only that they are set, and warns of a file that others may read', async () => {
@@ -73,7 +158,9 @@ test.each([
 });
 
 test('refuses a named file that is not there', () => {
-  expect(() => readConfig({}, '/nowhere/c.json')).toThrow("the configuration file can't be read");
+  expect(() => readConfig({}, '/nowhere/c.json')).toThrow(
+    'the configuration file /nowhere/c.json is not there',
+  );
   expect(readConfig({}, '-').file).toBeUndefined();
 });
 

@@ -70,20 +70,24 @@ interface Place {
 }
 
 const PLACES: Place[] = [
-  { what: 'a file', path: 'file', why: 'EEXIST: file already exists' },
-  { what: 'below a file', path: 'file/x/y', why: 'ENOTDIR: not a directory' },
-  { what: 'a dangling link', path: 'dangling', why: 'EEXIST: file already exists' },
-  { what: 'below a dangling link', path: 'dangling/x', why: 'EEXIST: file already exists' },
-  { what: 'below a link in a circle', path: 'circle/x', why: 'ELOOP: too many symbolic links encountered' },
+  { what: 'a file', path: 'file', why: 'a file or a broken link has its place' },
+  { what: 'below a file', path: 'file/x/y', why: 'a part of the path is a file' },
+  { what: 'a dangling link', path: 'dangling', why: 'a file or a broken link has its place' },
+  { what: 'below a dangling link', path: 'dangling/x', why: 'a file or a broken link has its place' },
+  {
+    what: 'below a link in a circle',
+    path: 'circle/x',
+    why: 'a part of the path is a link that leads in a circle',
+  },
   {
     what: 'with a file in the place of its logs',
     path: '.',
-    why: 'EEXIST: file already exists',
+    why: 'a file or a broken link has its place',
   },
 ];
 // Where the system makes no folders, a recursive mkdir of Node tries for ever.
 if (process.platform === 'linux') {
-  PLACES.push({ what: 'below /proc', path: '/proc/nope', why: 'ENOENT: no such file or directory' });
+  PLACES.push({ what: 'below /proc', path: '/proc/nope', why: 'the system makes no folders there' });
 }
 
 test.each(PLACES)(

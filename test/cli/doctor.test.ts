@@ -113,8 +113,10 @@ test('prints a line of JSON a board, or one board alone', async () => {
     findings: [{ check: 'unmet', repairable: true, repaired: false }],
   });
   const absent = await run(variables, 'job_zzzzzzzzzzzz');
-  expect(absent.code).not.toBe(0);
-  expect(absent.messages.join()).toContain('no such job');
+  expect(absent.code).toBe(2);
+  expect(absent.messages).toEqual([
+    'crewboard: no such job job_zzzzzzzzzzzz in this Redis: `crewboard doctor` looks over all that are there',
+  ]);
 });
 
 test('says of a job that is archived that it has no board, of one that was deleted that there is none', async () => {

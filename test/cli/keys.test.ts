@@ -65,7 +65,7 @@ test('a name that is taken is said to be, with what to do', async () => {
 test.each([
   [
     ['keys', 'add', '--name', 'x', '--role', 'root', '--project', 'default'],
-    'Allowed choices are admin, submit, read, worker',
+    '--role must be one of admin, submit, read, worker, got "root"',
   ],
   [['keys', 'add', '--name', 'x', '--role', 'read', '--project', 'No Such'], '"*" for all'],
   [['keys', 'add', '--name', 'x', '--role', 'read'], '--project'],

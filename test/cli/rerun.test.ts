@@ -1,8 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CrewboardError } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { runCli } from '../../apps/cli/src/program.ts';
+import { fakeService } from '../api/fake-service.ts';
 import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
 import { JOB_ID } from '../api/records.ts';
 import { recordedTerminal } from './support/terminal.ts';
@@ -38,9 +40,13 @@ test('runs chosen tasks again, wherever the options stand', async () => {
 });
 
 test.each([
-  [['rerun', JOB_ID], 'must name at least one of status, label, key and class'],
-  [['rerun', JOB_ID, '--status', 'pending'], 'completed, failed, cancelled'],
-  [['rerun', JOB_ID, '--class', 'none'], 'Allowed choices are'],
+  [['rerun', JOB_ID], 'say which tasks by at least one of --status, --label, --task-key and --class'],
+  [['rerun', JOB_ID, '--status', 'pending'], '--status must be one of completed, failed, cancelled'],
+  [['rerun', JOB_ID, '--status', 'failed,pending'], 'got "failed,pending"'],
+  [['rerun', JOB_ID, '--label', ' '], '--label must not be blank'],
+  [['rerun', JOB_ID, '--task-key', ''], '--task-key must not be blank'],
+  [['rerun', JOB_ID, '--class', 'check', '--instructions', ''], '--instructions must not be blank'],
+  [['rerun', JOB_ID, '--class', 'none'], '--class must be one of model, check'],
   [['rerun', JOB_ID, '--status', 'failed', '--expect-count', '0'], 'must be a number from 1'],
   [['rerun', 'nothing', '--status', 'failed'], 'must be a job ID'],
 ])('refuses %j', async (args, words) => {
@@ -49,6 +55,40 @@ test.each([
   expect(await code).toBe(2);
   expect(terminal.messages.join('\n')).toContain(words);
   expect(app.fake.calls).toEqual([]);
+});
+
+test('takes several statuses in every form', async () => {
+  await using app = await openApp();
+  for (const flags of [
+    ['--status', 'failed,cancelled'],
+    ['--status', 'failed', '--status', 'cancelled'],
+    ['--status=failed', '--status', 'failed,cancelled'],
+  ])
+    expect(await startCli(app, ['rerun', ...flags, JOB_ID]).code).toBe(0);
+  const wheres = app.fake.calls.map(({ args }) => args[1]);
+  expect(wheres).toEqual(Array(3).fill({ where: { status: ['failed', 'cancelled'] } }));
+});
+
+test.each([
+  {
+    refusal: new CrewboardError('not_found', 'no ended task matches "where". Nothing was changed.', {
+      path: 'where',
+    }),
+    says: `no ended task of ${JOB_ID} has all that the flags name: \`crewboard board ${JOB_ID}\` lists its tasks`,
+  },
+  {
+    refusal: new CrewboardError('invalid_argument', '18 tasks match "where", and expectCount is 3.', {
+      path: 'expectCount',
+    }),
+    says: `18 tasks match, which is not what --expect-count says: \`crewboard board ${JOB_ID}\` lists its tasks`,
+  },
+])("tells the server's refusal in the words of its flags: $says", async ({ refusal, says }) => {
+  const fake = fakeService();
+  const rerunTasks = () => Promise.reject(refusal);
+  await using app = await openApp({ service: { ...fake.service, rerunTasks } });
+  const { terminal, code } = startCli(app, ['rerun', JOB_ID, '--status', 'failed']);
+  expect(await code).toBe(2);
+  expect(terminal.messages).toEqual([`crewboard: ${says}`]);
 });
 
 test('says what a submit would do, by the flag or by the file, and makes nothing', async () => {

@@ -1,5 +1,7 @@
+import { CrewboardError } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { runCli } from '../../apps/cli/src/program.ts';
+import { fakeService } from '../api/fake-service.ts';
 import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
 import { aJob, anEvent, JOB_ID, TASK_ID } from '../api/records.ts';
 import { recordedTerminal } from './support/terminal.ts';
@@ -53,15 +55,52 @@ test('shows a plan safely, approves it, rejects it with a word', async () => {
 });
 
 test.each([
-  [['approve', JOB_ID], 'no plan of'],
   [['approve', JOB_ID, '--text', 'x'], '--text goes with --reject'],
   [['approve', JOB_ID, '--show', '--reject'], 'cannot be used with'],
   [['steer', JOB_ID, 'x', '--task', 'nobody'], 'must be a task ID'],
+  [['steer', JOB_ID, ''], 'text must not be blank'],
+  [['steer', JOB_ID, 'x'.repeat(8193)], 'text must be at most 8192 bytes of UTF-8'],
+  [['cancel', JOB_ID, '--reason', 'x'.repeat(2049)], '--reason must be at most 2048 bytes of UTF-8'],
+  [['approve', JOB_ID, '--reject', '--text', 'x'.repeat(4097)], '--text must be at most 4096 bytes'],
 ])('refuses %j', async (args, words) => {
   await using app = await openApp();
   const { terminal, code } = startCli(app, args);
   expect(await code).toBe(2);
   expect(terminal.messages.join('\n')).toContain(words);
+  expect(app.fake.calls).toEqual([]);
+});
+
+test('ends with 1 where there is no plan to decide on', async () => {
+  await using app = await openApp();
+  const { terminal, code } = startCli(app, ['approve', JOB_ID]);
+  expect(await code).toBe(1);
+  expect(terminal.messages).toEqual([`crewboard: no plan of ${JOB_ID} waits for approval (running)`]);
+});
+
+test('ends with 1 when nobody is left to be told', async () => {
+  const fake = fakeService();
+  const sendMessage = () => Promise.reject(new CrewboardError('terminal', 'the job is succeeded.'));
+  await using app = await openApp({ service: { ...fake.service, sendMessage } });
+  const { terminal, code } = startCli(app, ['steer', JOB_ID, 'x']);
+  expect(await code).toBe(1);
+  expect(terminal.messages).toEqual([
+    `crewboard: nobody reads a message in ${JOB_ID} any more: the job is succeeded`,
+  ]);
+});
+
+test.each([
+  { status: 'cancelled', code: 0, says: `${JOB_ID} was cancelled already: cancelled` },
+  { status: 'succeeded', code: 1, says: `${JOB_ID} had ended already, so nothing is cancelled: succeeded` },
+  { status: 'failed', code: 1, says: `${JOB_ID} had ended already, so nothing is cancelled: failed` },
+] as const)('cancel of a job that is $status ends with $code and asks for nothing', async (end) => {
+  await using app = await openApp();
+  app.fake.job = aJob({ status: end.status });
+  const { terminal, code } = startCli(app, ['cancel', JOB_ID]);
+  expect(await code).toBe(end.code);
+  expect(terminal.messages.join()).toContain(end.says);
+  const json = startCli(app, ['cancel', JOB_ID, '--json']);
+  expect(await json.code).toBe(end.code);
+  expect(JSON.parse(json.terminal.out())).toMatchObject({ id: JOB_ID, status: end.status });
   expect(app.fake.calls).toEqual([]);
 });
 

@@ -1,3 +1,5 @@
+import { renderPlain } from '@crewboard/checklist';
+import { CrewboardError, shownLine } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { age, duration, safeJson, safeLine, safeText, table } from '../../apps/cli/src/text.ts';
 
@@ -50,4 +52,20 @@ test('tells durations as people do', () => {
     '3 min 5 s',
     '2 h 10 min',
   ]);
+});
+
+test('shows a character alike in a message, on a board, in a checklist and in JSON', () => {
+  const text = 'a\u001b\u202e\u0007\u{e0041}';
+  const shown = 'a\\u001b\\u202e\\u0007\\udb40\\udc41';
+  expect(safeText(text)).toBe(shown);
+  expect(safeJson(text)).toBe(`"${shown}"`);
+  expect(shownLine(text, 80)).toBe(shown);
+  expect(new CrewboardError('not_found', text).detail).toBe(shown);
+  expect(renderPlain([{ content: 'a\u001b\u202e\u0007', activeForm: 'b', status: 'pending' }])).toContain(
+    'a\\u001b\\u202e\\u0007',
+  );
+});
+
+test('leaves the characters that a text is written with as they are', () => {
+  expect(safeText('👩‍💻 می‌خواهم')).toBe('👩‍💻 می‌خواهم');
 });

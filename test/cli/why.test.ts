@@ -25,9 +25,50 @@ test('refuses a number that no task has, and a name that is none', async () => {
   expect((await cli(app, 'why', JOB_ID, 'first')).code).toBe(2);
 });
 
+test('says of what is no number of a task what it must be', async () => {
+  await using app = await openApp();
+  const { code, said } = await cli(app, 'why', JOB_ID, '-1');
+  expect(code).toBe(2);
+  expect(said).toContain(
+    'task must be a task ID such as t_4kx9m2ab, or a number, 0 for the lead (`crewboard board JOB` lists them), got "-1"',
+  );
+});
+
+test('takes a number for a task wherever a task is named', async () => {
+  await using app = await openApp();
+  expect((await cli(app, 'transcript', JOB_ID, '1')).code).toBe(0);
+  expect((await cli(app, 'transcript', JOB_ID, '0')).code).toBe(0);
+  expect((await cli(app, 'steer', JOB_ID, 'Go on', '--task', '1')).code).toBe(0);
+  expect((await cli(app, 'steer', JOB_ID, 'Go on', '--task', '0')).code).toBe(0);
+  const calls = app.fake.calls.filter(({ method }) => method !== 'listTasks');
+  expect(calls.map(({ method, args }) => [method, args[1]])).toEqual([
+    ['readTranscript', TASK_ID],
+    ['readTranscript', 't_22222222'],
+    ['sendMessage', { text: 'Go on', target: TASK_ID }],
+    ['sendMessage', { text: 'Go on' }],
+  ]);
+});
+
+test('takes several statuses one by one, with commas, and both', async () => {
+  await using app = await openApp();
+  const forms = [
+    ['--status', 'failed,running'],
+    ['--status', 'failed', '--status', 'running'],
+    ['--status=failed, running', '--status', 'failed'],
+  ];
+  for (const form of forms) {
+    const { code, out } = await cli(app, 'ls', ...form, '--limit', '1');
+    expect([code, out.includes(JOB_ID)]).toEqual([0, true]);
+  }
+  expect((await cli(app, 'ls', '--status', 'failed')).out).toBe('');
+  const wrong = await cli(app, 'ls', '--status', 'failed,runing');
+  expect(wrong.code).toBe(2);
+  expect(wrong.said).toContain('or several with commas between them, got "failed,runing"');
+});
+
 test('lists as many jobs of the statuses asked for as it is told to', async () => {
   await using app = await openApp();
-  const { code, out, said } = await cli(app, 'ls', '--status', 'failed', 'running', '--limit', '2');
+  const { code, out, said } = await cli(app, 'ls', '--status', 'failed,running', '--limit', '2');
   expect(code).toBe(0);
   expect(out.split(JOB_ID)).toHaveLength(3);
   expect(said).toBe('The newest 2 jobs; --limit N or --all shows more.');

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Environment, nearestName, parseEnvironment } from '@crewboard/contracts';
+import { CrewboardError, Environment, nearestName, parseEnvironment } from '@crewboard/contracts';
 import {
   CONFIG_FILE,
   type ConfigFile,
@@ -53,6 +53,8 @@ function isForChildren(name: string): boolean {
   );
 }
 
+const OUR_PREFIX = /^CREWBOARD_/;
+
 export interface UnknownVariable {
   name: string;
   nearest: string | undefined;
@@ -60,13 +62,18 @@ export interface UnknownVariable {
 
 function unknownVariables(given: Readonly<Record<string, string | undefined>>): UnknownVariable[] {
   const known: readonly string[] = Environment.keyof().options;
+  const bare = (name: string) => name.replace(OUR_PREFIX, '');
   return Object.keys(given)
-    .filter((name) => name.startsWith('CREWBOARD_') && !known.includes(name))
-    .map((name) => ({ name, nearest: nearestName(name, known) }));
+    .filter((name) => OUR_PREFIX.test(name) && !known.includes(name))
+    .map((name) => {
+      // Without what all have in common: it would make any two names alike.
+      const near = nearestName(bare(name), known.map(bare));
+      return { name, nearest: known.find((each) => bare(each) === near) };
+    });
 }
 
 /** Where a value comes from; the first that has one counts. */
-export type Source = 'flag' | 'environment' | 'file' | 'default';
+export type Source = 'flag' | 'environment' | 'file' | 'data folder' | 'default';
 
 function sourceFinder(
   variables: Readonly<Record<string, string | undefined>>,
@@ -84,18 +91,44 @@ function findConfigFile(flag: string | undefined, variable: string | undefined):
   return named === NO_CONFIG_FILE ? undefined : readConfigFile(named ?? CONFIG_FILE, named !== undefined);
 }
 
+/** The variables that are right, each by itself, and what is wrong with the others. */
+function checkVariables(all: Readonly<Record<string, string | undefined>>): {
+  right: Record<string, string | undefined>;
+  faults: CrewboardError[];
+} {
+  const right: Record<string, string | undefined> = {};
+  const faults: CrewboardError[] = [];
+  for (const [name, value] of Object.entries(all)) {
+    try {
+      parseEnvironment({ [name]: value });
+      right[name] = value;
+    } catch (error) {
+      if (!(error instanceof CrewboardError)) throw error;
+      faults.push(error);
+    }
+  }
+  return { right, faults };
+}
+
+/** A configuration as far as it can be understood, and what is wrong with the rest; the faults name where and what. */
+export interface InspectedConfig {
+  config: Config;
+  faults: readonly CrewboardError[];
+}
+
 /**
- * Reads the environment of this process (or `variables`) and below it the configuration file, which `configFlag` may name.
- * Throws `invalid_argument` naming the variable, or the file and its key, that is wrong.
+ * Reads the environment of this process (or `variables`) and below it the configuration file, which `configFlag` may
+ * name. What is wrong counts as absent and is told as a fault.
  */
-export function readConfig(
+export function inspectConfig(
   // biome-ignore lint/style/noProcessEnv: the one place of the CLI that reads the environment
   variables: Readonly<Record<string, string | undefined>> = process.env,
   configFlag?: string,
-): Config {
+): InspectedConfig {
   const file = findConfigFile(configFlag, variables.CREWBOARD_CONFIG);
   const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value));
-  const all: Record<string, string | undefined> = { ...file?.variables, ...given };
+  const checked = checkVariables(given);
+  const all: Record<string, string | undefined> = { ...file?.variables, ...checked.right };
   const environment = parseEnvironment(all);
   // Children are given all that the file says, and read no file: an edit must not break one that is started again.
   const childVariables: Record<string, string> = { CREWBOARD_CONFIG: NO_CONFIG_FILE };
@@ -103,15 +136,30 @@ export function readConfig(
     if (name !== 'CREWBOARD_CONFIG' && value !== undefined && isForChildren(name))
       childVariables[name] = value;
   }
-  return {
+  const config: Config = {
     environment,
     file,
-    sourceOf: sourceFinder(variables, file),
+    sourceOf: sourceFinder(checked.right, file),
     unknownVariables: unknownVariables(given),
     dataDir: resolve(environment.CREWBOARD_DATA_DIR),
     childVariables,
     npmScript: variables.npm_lifecycle_script || undefined,
   };
+  return { config, faults: [...(file?.faults ?? []), ...checked.faults] };
+}
+
+/**
+ * Reads the configuration as {@link inspectConfig} does, for commands that act on it.
+ * Throws `invalid_argument` naming the variable, or the file and its key, that is wrong.
+ */
+export function readConfig(
+  variables?: Readonly<Record<string, string | undefined>>,
+  configFlag?: string,
+): Config {
+  const { config, faults } = inspectConfig(variables, configFlag);
+  const [fault] = faults;
+  if (fault !== undefined) throw fault;
+  return config;
 }
 
 /** What the user wants of colours: the last of `--color` and `--no-color`, else NO_COLOR, else FORCE_COLOR. */

@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { CrewboardError, JobBody, parseOrThrow } from '@crewboard/contracts';
+import { readingTrouble } from './file-trouble.ts';
+import { scanJson } from './scan-json.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
@@ -22,22 +24,28 @@ async function readSource(file: string, name: string): Promise<Buffer> {
     return await readBounded(file === '-' ? process.stdin : createReadStream(file), name);
   } catch (error) {
     if (error instanceof CrewboardError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CrewboardError('invalid_argument', `the job file can't be read: ${why}`);
+    throw new CrewboardError('invalid_argument', readingTrouble(error, name), {}, { cause: error });
   }
 }
 
 /** UTF-8 with or without a byte order mark, which editors put there and the decoder takes off. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(source: Buffer, name: string): unknown {
+function decode(source: Buffer, name: string): string {
   try {
-    return JSON.parse(UTF8.decode(source));
+    return UTF8.decode(source);
+  } catch {
+    throw new CrewboardError('invalid_argument', `${name} is not UTF-8 text: save it as UTF-8`);
+  }
+}
+
+function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch (error) {
-    if (error instanceof TypeError)
-      throw new CrewboardError('invalid_argument', `${name} is not UTF-8 text: save it as UTF-8`);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CrewboardError('invalid_argument', `${name} is not JSON: ${why}`);
+    // The engine's own words repeat a piece of the text, and on some versions name no place.
+    const why = scanJson(text).fault ?? 'check commas and quotes';
+    throw new CrewboardError('invalid_argument', `${name} is not JSON: ${why}`, {}, { cause: error });
   }
 }
 
@@ -48,7 +56,7 @@ function parseJson(source: Buffer, name: string): unknown {
  */
 export async function readJobFile(file: string, workspace?: string): Promise<JobBody> {
   const name = file === '-' ? 'the job on stdin' : file;
-  const body = parseOrThrow(JobBody, parseJson(await readSource(file, name), name), name);
+  const body = parseOrThrow(JobBody, parseJson(decode(await readSource(file, name), name), name), name);
   if (workspace !== undefined) return { ...body, workspace: { path: resolve(workspace) } };
   if (body.workspace === undefined) return body;
   const folder = file === '-' ? '.' : dirname(file);

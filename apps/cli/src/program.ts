@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
+import { type AskedCommand, findAsked, unknownCommand } from './asked-command.ts';
 import { addApi } from './commands/api.ts';
 import { addApprove } from './commands/approve.ts';
+import { pathArgument } from './commands/arguments.ts';
 import { addBoard } from './commands/board.ts';
 import { addCancel } from './commands/cancel.ts';
 import { addCompletion } from './commands/completion.ts';
@@ -22,7 +24,7 @@ import { addUp } from './commands/up.ts';
 import { addWatch } from './commands/watch.ts';
 import { addWhy } from './commands/why.ts';
 import { addWorker } from './commands/worker.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, inspectConfig, readConfig } from './config.ts';
 import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 import { usageLine } from './usage-error.ts';
@@ -35,11 +37,14 @@ interface GlobalFlags {
 const EXIT_CODES = `
 Exit codes:
   0    done, and the job, if one was followed, succeeded
-  1    the job failed, is partial or was cancelled; or the server failed or can't be reached
-  2    what was given is wrong: flags, arguments, files, configuration, a refused request
-  130  interrupted by Ctrl-C
+  1    the job failed, is partial or was cancelled; or it can't be done as
+       things stand; or the server failed or can't be reached
+  2    what was given is wrong: flags, arguments, files, configuration, or the
+       server refused it
+  130  interrupted by Ctrl-C; \`up\`, \`api\` and \`worker\` stop by it and end with 0
 
-crewboard COMMAND --help shows examples. Data goes to stdout, messages to stderr.`;
+crewboard COMMAND --help shows examples. Data goes to stdout, messages to
+stderr.`;
 
 function readVersion(): string {
   const file = new URL('../package.json', import.meta.url);
@@ -57,12 +62,14 @@ export async function runCli(
 ): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
   let config: Config | undefined;
+  let asked: AskedCommand | undefined;
   const context = {
     terminal,
     config() {
       config ??= readConfig(variables, program.opts<GlobalFlags>().config);
       return config;
     },
+    inspectConfig: () => inspectConfig(variables, program.opts<GlobalFlags>().config),
     exitWith(given: ExitCode) {
       code = given;
     },
@@ -73,20 +80,22 @@ export async function runCli(
     .configureOutput({
       writeOut: (text) => void terminal.data(text),
       writeErr: (text) => terminal.message(text.trimEnd()),
-      outputError: (text, write) => write(usageLine(text)),
+      outputError: (text, write) => write(usageLine(text, asked)),
     })
-    .showSuggestionAfterError()
+    // We make guesses of our own: commander's are far off at times.
+    .showSuggestionAfterError(false)
     .configureHelp({ showGlobalOptions: true })
     .option(
       '--config <file>',
       'the configuration file (default: CREWBOARD_CONFIG, else crewboard.config.json)',
+      pathArgument,
     )
     .option('--color', 'colours, also in a pipe; FORCE_COLOR=1 asks for them, too')
     .option('--no-color', 'no colours, as with NO_COLOR')
     .addHelpText('after', EXIT_CODES)
     .exitOverride();
   withExamples(program, [
-    'crewboard up --example            start everything on this machine and show a first job',
+    'crewboard up --example            start everything here and show a first job',
     'crewboard run job.json            submit a job, follow it, print its result',
     'crewboard results job_... | jq    one line of JSON a task, at any time',
   ]);
@@ -112,6 +121,9 @@ export async function runCli(
   addInternal(program, context);
 
   try {
+    asked = findAsked(program, args);
+    if (asked.unknown !== undefined) program.error(unknownCommand(asked));
+    if (asked.isHelp) asked.command.help();
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {

@@ -1,8 +1,8 @@
 import { type Client, createClient } from '@crewboard/client';
 import { CrewboardError } from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
-import { urlArgument } from './commands/arguments.ts';
-import type { Config } from './config.ts';
+import { keyArgument, urlArgument } from './commands/arguments.ts';
+import type { Config, Source } from './config.ts';
 import { dataFolder, readApiKey, runningServerUrl } from './local/data-folder.ts';
 
 /** The flags of every command that talks to a server. */
@@ -15,12 +15,15 @@ export interface ServerFlags {
 export function withServerFlags(command: Command): Command {
   return command
     .addOption(
-      new Option(
-        '--url <url>',
-        'the server (default: CREWBOARD_URL, else the local `crewboard up`)',
-      ).argParser(urlArgument),
+      new Option('--url <url>', 'the server (default: CREWBOARD_URL, else the local one of `up`)').argParser(
+        urlArgument,
+      ),
     )
-    .option('--key <key>', 'the API key (default: CREWBOARD_API_KEY, else the one in the data folder)');
+    .option(
+      '--key <key>',
+      'the API key (default: CREWBOARD_API_KEY, else the one in the data folder)',
+      keyArgument,
+    );
 }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '[::1]']);
@@ -30,22 +33,46 @@ interface Server {
   key: string;
 }
 
+/** A server and its key, as far as they are known, and where each comes from. */
+export interface FoundServer {
+  url: { value: string; source: Source };
+  key: { value: string; source: Source } | undefined;
+  /** True for the data folder's own server and for this machine: they may be sent the folder's key. */
+  isOwn: boolean;
+}
+
+const found = (value: string | undefined, source: Source) =>
+  value === undefined ? undefined : { value, source };
+
 /**
  * Finds the server and its key: flags, then the environment, then the data folder. The folder's key is sent only
  * to the folder's own server or to this machine, never to a host that a flag or a variable names.
  */
-async function findServer(config: Config, flags: ServerFlags): Promise<Server> {
-  const { environment } = config;
+export async function findServer(config: Config, flags: ServerFlags): Promise<FoundServer> {
+  const { environment, sourceOf } = config;
   const folder = dataFolder(config.dataDir);
-  const named = flags.url ?? environment.CREWBOARD_URL;
-  const url = named ?? (await runningServerUrl(folder)) ?? `http://127.0.0.1:${environment.CREWBOARD_PORT}`;
-  const isOwn = named === undefined || LOOPBACK.has(new URL(url).hostname);
-  const key = flags.key ?? environment.CREWBOARD_API_KEY ?? (isOwn ? await readApiKey(folder) : undefined);
-  if (key !== undefined) return { url, key };
+  const named = found(flags.url, 'flag') ?? found(environment.CREWBOARD_URL, sourceOf('CREWBOARD_URL'));
+  const url = named ??
+    found(await runningServerUrl(folder), 'data folder') ?? {
+      value: `http://127.0.0.1:${environment.CREWBOARD_PORT}`,
+      source: sourceOf('CREWBOARD_PORT'),
+    };
+  const isOwn = named === undefined || LOOPBACK.has(new URL(named.value).hostname);
+  const key =
+    found(flags.key, 'flag') ??
+    found(environment.CREWBOARD_API_KEY, sourceOf('CREWBOARD_API_KEY')) ??
+    (isOwn ? found(await readApiKey(folder), 'data folder') : undefined);
+  return { url, key, isOwn };
+}
+
+/** The server to talk to. Throws `unauthorized` when there is no key for it. */
+async function chooseServer(config: Config, flags: ServerFlags): Promise<Server> {
+  const { url, key, isOwn } = await findServer(config, flags);
+  if (key !== undefined) return { url: url.value, key: key.value };
   const fix = isOwn
-    ? `start the server with \`crewboard up\`, run this where its data folder is (looked in ${folder.root}), or pass --key`
+    ? `start the server with \`crewboard up\`, run this where its data folder is (looked in ${config.dataDir}), or pass --key`
     : 'pass --key or set CREWBOARD_API_KEY';
-  throw new CrewboardError('unauthorized', `there is no API key for ${url}: ${fix}`);
+  throw new CrewboardError('unauthorized', `there is no API key for ${url.value}: ${fix}`);
 }
 
 /** True for an error of the way to the server, as opposed to one that the server answered. */
@@ -83,7 +110,7 @@ export async function withServer<T>(
   flags: ServerFlags,
   use: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const { url, key } = await findServer(config, flags);
+  const { url, key } = await chooseServer(config, flags);
   try {
     return await use(createClient({ baseUrl: url, apiKey: key, reconnect: RECONNECT }));
   } catch (error) {

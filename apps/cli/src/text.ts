@@ -1,20 +1,12 @@
 import { isAbsolute, relative } from 'node:path';
-
-/** C0 and C1 controls, and the characters that reorder or hide text: what a terminal must never get from data. */
-const UNSAFE =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
-
-function escapeCharacter(character: string): string {
-  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
-}
+import { visibleText } from '@crewboard/contracts';
 
 /**
- * Returns `text` with control and bidi characters shown as `\uXXXX`, so that titles and summaries written by
+ * Returns `text` with control, bidi and hidden characters shown as `\uXXXX`, so that titles and summaries written by
  * models can't move the cursor, recolour or reorder what the terminal shows. Line feeds and tabs stay.
  */
 export function safeText(text: string): string {
-  return text.toWellFormed().replaceAll('\r\n', '\n').replace(UNSAFE, escapeCharacter);
+  return visibleText(text.replaceAll('\r\n', '\n'));
 }
 
 /** JSON of `value` on one line with unsafe characters as `\uXXXX`, which JSON reads back as what they were. */

@@ -1,3 +1,4 @@
+import { escapedCharacter } from '@crewboard/contracts';
 import { headerLine, type Locale, moreLine } from './locale.ts';
 import { countTodos, type Todo, type TodoStatus } from './todos.ts';
 
@@ -19,10 +20,7 @@ const TERMINAL_MARKS: Record<TodoStatus, { mark: string; colour: number }> = {
 
 /** Control and bidi characters are shown as escapes: contents are a model's data, not terminal commands. */
 function visible(text: string): string {
-  return text.replace(
-    /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+  return text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, escapedCharacter);
 }
 
 function panel(todos: readonly Todo[], options: PanelOptions, line: (todo: Todo) => string): string {

@@ -100,7 +100,7 @@ export type Problem = z.infer<typeof Problem> & ErrorExtras;
 
 /**
  * The one error class for refusals. `detail`'s first line reads by itself; that nothing was changed is added to it on
- * its way out. Control and bidi characters in it are shown as `\u{...}`; a text of others that may hold line breaks is
+ * its way out. Control and bidi characters in it are shown as `\uXXXX`; a text of others that may hold line breaks is
  * put in by `shownLine`. `extras` go to the wire as they are, so they never hold secrets.
  */
 export class CrewboardError extends Error {

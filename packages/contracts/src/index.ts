@@ -143,7 +143,7 @@ export { REDACTED, redactor, redactText, secretsOf, secretsRemover } from './red
 export { redactFields } from './redact-fields.ts';
 export { type RenderOptions, renderBoard } from './render-board.ts';
 export { RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
-export { padColumns, shownLine, textColumns, visibleText } from './shown-text.ts';
+export { escapedCharacter, padColumns, shownLine, textColumns, visibleText } from './shown-text.ts';
 export {
   ApprovePlanBody,
   MessageAnswer,

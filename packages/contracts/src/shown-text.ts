@@ -34,7 +34,13 @@ const WIDE: readonly (readonly [number, number])[] = [
   [0x20000, 0x3fffd],
 ];
 
-const escaped = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+/** A character by its number, as JSON writes it: `\u001b`, and `\udb40\udc41` for one of two code units. */
+export function escapedCharacter(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+}
 
 /** One character as a person counts them, as it may be shown. */
 function visibleGrapheme(grapheme: string): string {
@@ -42,9 +48,9 @@ function visibleGrapheme(grapheme: string): string {
   const points = Array.from(grapheme);
   // A letter under hundreds of accents covers the lines above and below it.
   if (points.length > CODE_POINTS_AT_MOST) return '\ufffd';
-  if (INVISIBLE.test(grapheme)) return points.map(escaped).join('');
+  if (INVISIBLE.test(grapheme)) return points.map(escapedCharacter).join('');
   return points
-    .map((point) => (HIDDEN.test(point) && !WRITTEN.test(point) ? escaped(point) : point))
+    .map((point) => (HIDDEN.test(point) && !WRITTEN.test(point) ? escapedCharacter(point) : point))
     .join('');
 }
 
@@ -63,7 +69,7 @@ export function textColumns(text: string): number {
 
 /**
  * Returns `text` on one line of at most `maxColumns` terminal columns, cut between characters with an ellipsis.
- * Blanks and line breaks become single spaces; control, bidi and hidden characters are shown as `\u{...}`.
+ * Blanks and line breaks become single spaces; control, bidi and hidden characters are shown as `\uXXXX`.
  */
 export function shownLine(text: string, maxColumns: number): string {
   const bounded = text.slice(0, Math.max(1, maxColumns) * UNITS_PER_COLUMN);
@@ -87,14 +93,14 @@ export function shownLine(text: string, maxColumns: number): string {
 }
 
 /**
- * Returns `text` with control, bidi and hidden characters shown as `\u{...}`; its line breaks and tabs stay. For texts
+ * Returns `text` with control, bidi and hidden characters shown as `\uXXXX`; its line breaks and tabs stay. For texts
  * of our own with words of others in them.
  */
 export function visibleText(text: string): string {
   return text
     .toWellFormed()
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (point) =>
-      point === '\n' || point === '\t' || WRITTEN.test(point) ? point : escaped(point),
+      point === '\n' || point === '\t' || WRITTEN.test(point) ? point : escapedCharacter(point),
     );
 }
 

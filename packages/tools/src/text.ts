@@ -1,3 +1,5 @@
+import { escapedCharacter } from '@crewboard/contracts';
+
 // Line breaks and other control characters, and the marks that reorder or hide text on screen.
 const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
 const UNSAFE_IN_JSON = new RegExp(UNSAFE.source, 'gu');
@@ -9,10 +11,7 @@ const UNSAFE_IN_JSON = new RegExp(UNSAFE.source, 'gu');
 export function shownName(name: string): string {
   const clean = name.toWellFormed();
   if (!UNSAFE.test(clean) && !clean.startsWith('"')) return clean;
-  return JSON.stringify(clean).replace(
-    UNSAFE_IN_JSON,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return JSON.stringify(clean).replace(UNSAFE_IN_JSON, escapedCharacter);
 }
 
 /** The nearest place at or before `at` (UTF-16 code units) that does not split a surrogate pair of `text`. */

@@ -1,12 +1,12 @@
 import type { Client } from '@crewboard/client';
-import { CrewboardError, type Job, type JobPlan } from '@crewboard/contracts';
+import { CrewboardError, type Job, type JobPlan, RejectPlanBody } from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { printText } from '../print-text.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { showJob } from '../show.ts';
 import { plural, safeJson, safeLine, safeText } from '../text.ts';
-import { jobArgument } from './arguments.ts';
+import { jobArgument, parsedBy } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface ApproveOptions extends ServerFlags {
@@ -71,12 +71,16 @@ export function addApprove(program: Command, context: Context): void {
       .argument('<job>', 'the job ID', jobArgument)
       .addOption(new Option('--show', 'print the plan and decide nothing').conflicts(['reject', 'text']))
       .option('--reject', 'the lead plans again; a job without a lead is cancelled')
-      .option('--text <text>', 'with --reject: what the lead is told')
+      .option(
+        '--text <text>',
+        'with --reject: what the lead is told',
+        parsedBy(RejectPlanBody.shape.text.unwrap()),
+      )
       .option('--json', 'print the job (with --show: the plan) as JSON'),
   ).action((jobId: string, options: ApproveOptions) => approve(jobId, options, context));
   withExamples(command, [
     'crewboard approve job_4kx9m2ab7ycd --show',
     'crewboard approve job_4kx9m2ab7ycd',
-    'crewboard approve job_4kx9m2ab7ycd --reject --text "one task a folder, not a file"',
+    'crewboard approve job_4kx9m2ab7ycd --reject --text "one task a folder"',
   ]);
 }

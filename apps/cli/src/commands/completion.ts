@@ -22,7 +22,7 @@ export function addCompletion(program: Command, { terminal }: Context): void {
     .addArgument(new Argument('<shell>', 'for which shell').choices(SHELLS))
     .action((shell: Shell) => terminal.data(SCRIPTS[shell](listCommands(program))));
   withExamples(command, [
-    'source <(crewboard completion bash)    in this shell; put it into ~/.bashrc for all',
+    'source <(crewboard completion bash)    in this shell, or in ~/.bashrc for all',
     'source <(crewboard completion zsh)     in ~/.zshrc',
     'crewboard completion fish > ~/.config/fish/completions/crewboard.fish',
   ]);

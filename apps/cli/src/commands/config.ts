@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
-import type { Config, Source } from '../config.ts';
-import { CONFIG_KEYS, type Variable } from '../config-file.ts';
+import type { Config } from '../config.ts';
+import { CONFIG_KEYS } from '../config-file.ts';
 import type { Context } from '../context.ts';
+import { effectiveSettings, isSecret } from '../effective-config.ts';
+import { EXIT, explain } from '../failure.ts';
 import { type ServerFlags, withServerFlags } from '../server.ts';
+import type { Terminal } from '../terminal.ts';
 import { safeJson, safeLine, table } from '../text.ts';
 import { withExamples } from './help.ts';
 
@@ -10,55 +13,9 @@ interface ConfigOptions extends ServerFlags {
   json?: true;
 }
 
-/** One value as it counts; null when there is none. */
-interface Setting {
-  key: string;
-  variable: Variable;
-  value: string | number | null;
-  source: Source;
-}
-
-const MASK = '***';
 const VALUE_COLUMNS = 60;
 
-const isSecret = (variable: Variable) => variable.endsWith('_API_KEY');
 const hasPassword = (text: string) => URL.canParse(text) && new URL(text).password !== '';
-
-/** A value without what nobody may read over one's shoulder: of a key only that it is set, of a URL not its password. */
-function masked(variable: Variable, value: string): string {
-  if (isSecret(variable)) return '(set)';
-  if (!variable.endsWith('_URL') || !URL.canParse(value)) return value;
-  const url = new URL(value);
-  const mayHide = url.password !== '' || url.username !== '' || url.search !== '';
-  if (!mayHide) return value;
-  if (url.password !== '') url.password = MASK;
-  else if (url.username !== '') url.username = MASK;
-  if (url.search !== '') url.search = `?${MASK}`;
-  return url.href;
-}
-
-function shownValue(variable: Variable, value: unknown): Setting['value'] {
-  if (value === undefined) return null;
-  if (typeof value === 'number') return value;
-  if (Array.isArray(value)) return value.length === 0 ? null : value.join(',');
-  return masked(variable, String(value));
-}
-
-function settingsOf(config: Config, { url, key: apiKey }: ServerFlags): Setting[] {
-  const flags: Partial<Record<Variable, string | undefined>> = {
-    CREWBOARD_URL: url,
-    CREWBOARD_API_KEY: apiKey,
-  };
-  return [...CONFIG_KEYS].map(([key, variable]) => {
-    const flag = flags[variable];
-    return {
-      key,
-      variable,
-      value: shownValue(variable, flag ?? config.environment[variable]),
-      source: flag === undefined ? config.sourceOf(variable) : 'flag',
-    };
-  });
-}
 
 function warningsOf({ file, unknownVariables }: Config): string[] {
   const unknown = unknownVariables.map(({ name, nearest }) => {
@@ -78,12 +35,28 @@ function warningsOf({ file, unknownVariables }: Config): string[] {
   ];
 }
 
-async function showConfig(options: ConfigOptions, { terminal, config: read }: Context): Promise<void> {
-  const config = read();
-  const settings = settingsOf(config, options);
+/** Says first what is wrong, then what else is worth a look. */
+function tell(
+  terminal: Terminal,
+  file: string | null,
+  faults: readonly string[],
+  warnings: readonly string[],
+) {
+  terminal.message(file === null ? 'No configuration file is read.' : `The configuration file is ${file}.`);
+  for (const fault of faults) terminal.message(`crewboard: ${fault}`);
+  if (faults.length > 0) terminal.message('What is wrong is left out above; other commands refuse it.');
+  for (const warning of warnings) terminal.message(`warning: ${warning}`);
+}
+
+async function showConfig(options: ConfigOptions, context: Context): Promise<void> {
+  const { terminal } = context;
+  const { config, faults: wrong } = context.inspectConfig();
+  const { settings, faults: unreadable } = await effectiveSettings(config, options, process.cwd());
+  const faults = [...wrong, ...unreadable].map(explain);
   const warnings = warningsOf(config);
   const file = config.file?.path ?? null;
-  if (options.json) return terminal.data(`${safeJson({ file, settings, warnings })}\n`);
+  if (faults.length > 0) context.exitWith(EXIT.usage);
+  if (options.json) return terminal.data(`${safeJson({ file, settings, faults, warnings })}\n`);
   const rows = settings.map(({ key, variable, value, source }) => [
     key,
     safeLine(String(value ?? '(not set)'), VALUE_COLUMNS),
@@ -91,8 +64,7 @@ async function showConfig(options: ConfigOptions, { terminal, config: read }: Co
     variable,
   ]);
   await terminal.data(`${table([['KEY', 'VALUE', 'SOURCE', 'VARIABLE'], ...rows])}\n`);
-  terminal.message(file === null ? 'No configuration file is read.' : `The configuration file is ${file}.`);
-  for (const warning of warnings) terminal.message(`warning: ${warning}`);
+  tell(terminal, file, faults, warnings);
 }
 
 /** `crewboard config`: what counts, and where it comes from. */
@@ -107,7 +79,7 @@ export function addConfig(program: Command, context: Context): void {
   ).action((options: ConfigOptions) => showConfig(options, context));
   withExamples(command, [
     'crewboard config',
-    'crewboard config --json | jq -r \'.settings[] | select(.source != "default") | .key\'',
+    'crewboard config --json | jq \'.settings[] | select(.source == "file")\'',
     'crewboard config --config staging.json',
   ]);
 }

@@ -73,6 +73,19 @@ function showEnd({ boards, left, remaining, canMend }: Sum): string {
   return `${plural(boards, 'board')}: ${plural(remaining, 'finding')} left; ${next}.`;
 }
 
+/** Passes reports on; that there is no such job is said with its ID and what to do. */
+async function* namingJob(jobId: string | undefined, reports: AsyncIterable<Report>): AsyncGenerator<Report> {
+  try {
+    yield* reports;
+  } catch (error) {
+    if (!(error instanceof CrewboardError) || error.code !== 'not_found' || jobId === undefined) throw error;
+    throw new CrewboardError(
+      'not_found',
+      `no such job ${jobId} in this Redis: \`crewboard doctor\` looks over all that are there`,
+    );
+  }
+}
+
 async function doctor(
   jobId: string | undefined,
   options: DoctorOptions,
@@ -82,7 +95,8 @@ async function doctor(
   const { runDoctor } = await import('@crewboard/worker');
   const prefix = config().environment.CREWBOARD_PREFIX;
   const sum: Sum = { boards: 0, left: 0, remaining: 0, canMend: false };
-  for await (const report of runDoctor({ redisUrl, prefix, jobId, repair: options.repair })) {
+  const reports = runDoctor({ redisUrl, prefix, jobId, repair: options.repair });
+  for await (const report of namingJob(jobId, reports)) {
     if (report.left) sum.left += 1;
     else if (!report.archived) sum.boards += 1;
     sum.remaining += report.remaining;

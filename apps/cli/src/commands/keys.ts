@@ -7,11 +7,11 @@ import {
   ROLES,
   type Role,
 } from '@crewboard/contracts';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { z } from 'zod';
+import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { duration, safeJson, safeLine, table } from '../text.ts';
+import { parsedBy } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface AddOptions extends ServerFlags {
@@ -22,15 +22,6 @@ interface AddOptions extends ServerFlags {
 }
 
 type OutputOptions = ServerFlags & { json?: true };
-
-/** Parses an argument by its schema, whose own words tell what it must be. */
-const parsedBy =
-  <T>(schema: z.ZodType<T>) =>
-  (text: string): T => {
-    const parsed = schema.safeParse(text);
-    if (parsed.success) return parsed.data;
-    throw new InvalidArgumentError(parsed.error.issues[0]?.message ?? 'is not valid');
-  };
 
 const scopeOf = ({ role, project }: Pick<ApiKey, 'role' | 'project'>) =>
   `${role} ${project === '*' ? 'of all projects' : `of project ${project}`}`;

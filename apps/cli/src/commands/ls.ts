@@ -1,11 +1,11 @@
 import type { Client } from '@crewboard/client';
-import { JOB_STATUSES, type Job, type JobList, type JobStatus } from '@crewboard/contracts';
+import { JOB_STATUSES, type Job, type JobList, type JobStatus, ProjectName } from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { showJobs } from '../job-table.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { plural, safeJson, safeLine } from '../text.ts';
-import { countArgument } from './arguments.ts';
+import { countArgument, parsedBy, statusOption } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface LsOptions extends ServerFlags {
@@ -73,8 +73,8 @@ export function addLs(program: Command, context: Context): void {
     program
       .command('ls')
       .description('List jobs, newest first')
-      .addOption(new Option('--status <status...>', 'only jobs of these statuses').choices(JOB_STATUSES))
-      .option('--project <name>', 'only jobs of this project')
+      .addOption(statusOption('only jobs of this status', JOB_STATUSES))
+      .option('--project <name>', 'only jobs of this project', parsedBy(ProjectName))
       .addOption(
         new Option('--limit <jobs>', 'how many to show')
           .argParser((text) => countArgument(text, LIMIT_MOST))
@@ -85,7 +85,7 @@ export function addLs(program: Command, context: Context): void {
   ).action((options: LsOptions) => ls(options, context));
   withExamples(command, [
     'crewboard ls',
-    'crewboard ls --status running paused',
+    'crewboard ls --status running,paused',
     "crewboard ls --all --json | jq -r '.jobs[].id'",
   ]);
 }

@@ -26,6 +26,6 @@ export function addResults(program: Command, context: Context): void {
   ).action((jobId: string, options: ServerFlags) => results(jobId, options, context));
   withExamples(command, [
     'crewboard results job_4kx9m2ab7ycd > results.jsonl',
-    'crewboard results job_4kx9m2ab7ycd | jq -r \'select(.status == "failed") | .title\'',
+    'crewboard results job_4kx9m2ab7ycd | jq \'select(.status == "failed")\'',
   ]);
 }

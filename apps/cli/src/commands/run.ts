@@ -9,6 +9,7 @@ import { readJobFile } from '../job-file.ts';
 import { followJob } from '../progress.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import type { Terminal } from '../terminal.ts';
+import { pathArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface RunOptions extends ServerFlags {
@@ -72,8 +73,12 @@ export function addRun(program: Command, context: Context): void {
       .description(
         'Submit a job, follow it to its end and print its result (exit code 0 only if it succeeded)',
       )
-      .argument('<file>', 'the job as JSON; - reads stdin')
-      .option('--workspace <dir>', "the folder to work in, instead of the job file's workspace.path")
+      .argument('<file>', 'the job as JSON; - reads stdin', pathArgument)
+      .option(
+        '--workspace <dir>',
+        "the folder to work in, instead of the job file's workspace.path",
+        pathArgument,
+      )
       .option('--json', 'print the result as JSON'),
   ).action(async (file: string, options: RunOptions) => context.exitWith(await run(file, options, context)));
   withExamples(command, [

@@ -1,13 +1,27 @@
+import type { Client } from '@crewboard/client';
+import { CrewboardError, type MessageAnswer, MessageBody } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { findTaskId } from '../find-task.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { safeJson } from '../text.ts';
-import { jobArgument, taskArgument } from './arguments.ts';
+import { jobArgument, parsedBy, taskArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface SteerOptions extends ServerFlags {
-  task?: string;
+  task?: string | number;
   json?: true;
+}
+
+async function send(client: Client, jobId: string, body: MessageBody): Promise<MessageAnswer> {
+  try {
+    return await client.jobs.message(jobId, body);
+  } catch (error) {
+    if (!(error instanceof CrewboardError) || error.code !== 'terminal') throw error;
+    const whose = body.target === undefined ? '' : ` for ${body.target}`;
+    const detail = `nobody reads a message${whose} in ${jobId} any more: ${error.detail.split('\n')[0]}`;
+    throw new CrewboardError('terminal', detail, {}, { cause: error });
+  }
 }
 
 async function steer(
@@ -16,10 +30,15 @@ async function steer(
   options: SteerOptions,
   { terminal, config }: Context,
 ): Promise<void> {
-  const body = options.task === undefined ? { text } : { text, target: options.task };
-  const answer = await withServer(config(), options, (client) => client.jobs.message(jobId, body));
-  if (options.json) return terminal.data(`${safeJson(answer)}\n`);
-  const reader = options.task === undefined ? 'the lead' : `the agent of ${options.task}`;
+  const { task, json } = options;
+  const { answer, target } = await withServer(config(), options, async (client) => {
+    // The lead is task 0, and the server tells it without an ID.
+    const target = task === undefined || task === 0 ? undefined : await findTaskId(client, jobId, task);
+    const body = target === undefined ? { text } : { text, target };
+    return { target, answer: await send(client, jobId, body) };
+  });
+  if (json) return terminal.data(`${safeJson(answer)}\n`);
+  const reader = target === undefined ? 'the lead' : `the agent of ${target}`;
   terminal.message(`${answer.messageId} accepted: ${reader} is told before its next model call.`);
 }
 
@@ -30,12 +49,12 @@ export function addSteer(program: Command, context: Context): void {
       .command('steer')
       .description('Tell the lead of a job, or the agent of a task, something')
       .argument('<job>', 'the job ID', jobArgument)
-      .argument('<text>', 'what to tell it')
-      .option('--task <id>', 'the task whose agent is told', taskArgument)
+      .argument('<text>', 'what to tell it', parsedBy(MessageBody.shape.text))
+      .option('--task <task>', 'the ID or number of the task whose agent is told', taskArgument)
       .option('--json', 'print the message ID as JSON'),
   ).action((jobId: string, text: string, options: SteerOptions) => steer(jobId, text, options, context));
   withExamples(command, [
     'crewboard steer job_4kx9m2ab7ycd "Leave the generated files out"',
-    'crewboard steer job_4kx9m2ab7ycd "The glossary is in docs/terms.md" --task t_4kx9m2ab',
+    'crewboard steer job_4kx9m2ab7ycd "The glossary is in docs/terms.md" --task 12',
   ]);
 }

@@ -5,6 +5,7 @@ import { readJobFile } from '../job-file.ts';
 import { printText } from '../print-text.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { safeJson } from '../text.ts';
+import { pathArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface SubmitOptions extends ServerFlags {
@@ -31,8 +32,12 @@ export function addSubmit(program: Command, context: Context): void {
     program
       .command('submit')
       .description('Submit a job and print its ID without waiting for it')
-      .argument('<file>', 'the job as JSON; - reads stdin')
-      .option('--workspace <dir>', "the folder to work in, instead of the job file's workspace.path")
+      .argument('<file>', 'the job as JSON; - reads stdin', pathArgument)
+      .option(
+        '--workspace <dir>',
+        "the folder to work in, instead of the job file's workspace.path",
+        pathArgument,
+      )
       .option('--dry-run', 'say what the submit would do, and store nothing')
       .option('--json', "print the server's answer as JSON"),
   ).action((file: string, options: SubmitOptions) => submit(file, options, context));

@@ -1,10 +1,11 @@
 import { type JournalEntry, recordConversation } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { findTaskId } from '../find-task.ts';
 import { writeNewFile } from '../new-file.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { safeJson } from '../text.ts';
-import { jobArgument, taskArgument } from './arguments.ts';
+import { jobArgument, pathArgument, taskArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface TranscriptOptions extends ServerFlags {
@@ -17,13 +18,14 @@ const PAGE_ENTRIES = 100;
 
 async function transcript(
   jobId: string,
-  taskId: string | undefined,
+  task: string | number | undefined,
   options: TranscriptOptions,
   { terminal, config }: Context,
 ): Promise<void> {
   const journal: JournalEntry[] = [];
-  let told = taskId ?? '';
+  let told = '';
   await withServer(config(), options, async (client) => {
+    const taskId = task === undefined || task === 0 ? undefined : await findTaskId(client, jobId, task);
     let cursor: string | undefined;
     for (let pages = 0; pages < PAGES_MOST; pages++) {
       const from = cursor === undefined ? {} : { cursor };
@@ -56,15 +58,15 @@ export function addTranscript(program: Command, context: Context): void {
         'Print the conversation of the lead or of a task, one line of JSON an entry, or save it as a fixture',
       )
       .argument('<job>', 'the job ID', jobArgument)
-      .argument('[task]', 'the task ID; without it the lead', taskArgument)
-      .option('--record <file>', 'save it as a new file that a scripted model can replay')
+      .argument('[task]', 'the task ID, or its number (the lead is 0); without it the lead', taskArgument)
+      .option('--record <file>', 'save it as a new file that a scripted model can replay', pathArgument)
       .option('--json', 'the same: a transcript is always JSON lines'),
-  ).action((jobId: string, taskId: string | undefined, options: TranscriptOptions) =>
-    transcript(jobId, taskId, options, context),
+  ).action((jobId: string, task: string | number | undefined, options: TranscriptOptions) =>
+    transcript(jobId, task, options, context),
   );
   withExamples(command, [
     'crewboard transcript job_4kx9m2ab7ycd',
-    'crewboard transcript job_4kx9m2ab7ycd t_4kx9m2ab | jq -r .kind',
+    'crewboard transcript job_4kx9m2ab7ycd 12 | jq -r .kind',
     'crewboard transcript job_4kx9m2ab7ycd t_4kx9m2ab --record failure.json',
   ]);
 }

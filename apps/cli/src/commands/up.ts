@@ -20,6 +20,11 @@ interface UpOptions {
 
 const GRACE_MS = 10_000;
 
+const STOPPING = `
+Ctrl-C stops everything in order, and that is a good end: exit code 0. A second
+one forces it (130), as does one before everything is up. 1: a part did not
+start. Unfinished jobs go on with the next \`crewboard up\`.`;
+
 /** Says what runs and where to look; paths as one would type them from here. */
 function readyLines(instance: Instance): string[] {
   const { url, host, folder, redis, simulated } = instance;
@@ -124,6 +129,7 @@ export function addUp(program: Command, context: Context): void {
       ).argParser(portArgument),
     )
     .addOption(new Option('--json', 'print one line of JSON to stdout when everything is up'))
+    .addHelpText('after', STOPPING)
     .action(async (options: UpOptions) => context.exitWith(await up(options, context)));
   withExamples(command, [
     'crewboard up                          start; Ctrl-C stops',

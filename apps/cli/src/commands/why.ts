@@ -1,12 +1,13 @@
 import type { Client } from '@crewboard/client';
-import { CrewboardError, type Job, type Task, type TaskListQuery, type Why } from '@crewboard/contracts';
+import type { Job, Task, TaskListQuery, Why } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
+import { findTaskId } from '../find-task.ts';
 import { printText } from '../print-text.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { showJob } from '../show.ts';
 import { safeJson, safeLine } from '../text.ts';
-import { jobArgument, taskOrNumberArgument } from './arguments.ts';
+import { jobArgument, taskArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
 
 interface WhyOptions extends ServerFlags {
@@ -21,8 +22,6 @@ interface Explained {
   why: Why;
 }
 
-const PAGE_TASKS = 100;
-const PAGES_MOST = 1000;
 /** Of each kind of standing still: the root causes are few, and those that wait behind them are many. */
 const SHOWN_A_KIND = 5;
 const STUCK: readonly TaskListQuery[] = [
@@ -34,26 +33,6 @@ const STUCK: readonly TaskListQuery[] = [
   { readiness: 'scheduled' },
   { readiness: 'waiting' },
 ];
-
-/** The ID of the task with this number; the lead's is 0. Lists are in the order of numbers. */
-async function findByNumber(client: Client, jobId: string, number: number): Promise<string> {
-  if (number === 0) return (await client.jobs.transcript(jobId, { limit: 1 })).taskId;
-  let cursor: string | undefined;
-  for (let pages = 0; pages < PAGES_MOST; pages++) {
-    const page = await client.tasks.list(jobId, {
-      limit: PAGE_TASKS,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    const found = page.tasks.find((task) => task.number === number);
-    if (found !== undefined) return found.id;
-    cursor = page.nextCursor;
-    if (cursor === undefined) break;
-  }
-  throw new CrewboardError(
-    'not_found',
-    `${jobId} has no task ${number}: \`crewboard board ${jobId}\` lists them`,
-  );
-}
 
 async function explainTask(client: Client, jobId: string, task: Task): Promise<Explained> {
   const { id: taskId, number, title } = task;
@@ -86,7 +65,7 @@ async function why(
 ): Promise<void> {
   await withServer(config(), options, async (client) => {
     if (named !== undefined) {
-      const taskId = typeof named === 'string' ? named : await findByNumber(client, jobId, named);
+      const taskId = await findTaskId(client, jobId, named);
       const explained = await explainTask(client, jobId, await client.tasks.get(jobId, taskId));
       return options.json
         ? terminal.data(`${safeJson(explained)}\n`)
@@ -107,7 +86,7 @@ export function addWhy(program: Command, context: Context): void {
       .command('why')
       .description('Say why a task is where it is; without one, what keeps the job')
       .argument('<job>', 'the job ID', jobArgument)
-      .argument('[task]', 'the task ID, or its number (the lead is 0)', taskOrNumberArgument)
+      .argument('[task]', 'the task ID, or its number (the lead is 0)', taskArgument)
       .option('--json', 'print it as JSON'),
   ).action((jobId: string, task: string | number | undefined, options: WhyOptions) =>
     why(jobId, task, options, context),

@@ -2,6 +2,8 @@ import type { CommandEntry, Offer } from './commands.ts';
 
 /** Prints the job IDs, or nothing when that takes long; see `commands/internal.ts`. */
 export const JOB_IDS = 'crewboard job-ids 2>/dev/null';
+/** Likewise the IDs of the tasks of the job that `job` stands for in the shell. */
+export const taskIds = (job: string) => `crewboard task-ids ${job} 2>/dev/null`;
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 const named = (path: string, name: string | number) => quote(`${path}:${name}`);
@@ -14,6 +16,8 @@ function reply(offer: Offer): string {
       return 'COMPREPLY=($(compgen -f -- "$cur"))';
     case 'jobs':
       return `COMPREPLY=($(compgen -W "$(${JOB_IDS})" -- "$cur"))`;
+    case 'tasks':
+      return `COMPREPLY=($(compgen -W "$(${taskIds('"$job"')})" -- "$cur"))`;
     case 'nothing':
       return 'COMPREPLY=()';
   }
@@ -23,7 +27,7 @@ function reply(offer: Offer): string {
 function cases({ path, flags, children, operands }: CommandEntry): { values: string[]; places: string[] } {
   const values = flags.flatMap(({ names, value }) => {
     const pattern = names.map((name) => named(path, name)).join('|');
-    return value === undefined ? [] : [`    ${pattern}) ${reply(value)}; return ;;`];
+    return value === undefined ? [] : [`    ${pattern}) ${reply(value)} ;;`];
   });
   const offers: Offer[] = children.length > 0 ? [{ kind: 'words', words: children }] : [...operands];
   return { values, places: offers.map((offer, at) => `    ${named(path, at)}) ${reply(offer)} ;;`) };
@@ -34,7 +38,7 @@ function flagCase({ path, flags }: CommandEntry): string {
   return `        ${quote(path)}) ${reply({ kind: 'words', words })} ;;`;
 }
 
-/** Returns the script for bash; zsh runs it, too. */
+/** Returns the script for bash; zsh runs it, too, so no variable in it is named `path`: that is the PATH there. */
 export function bashScript(entries: readonly CommandEntry[]): string {
   const paths = entries.filter(({ path }) => path !== '').map(({ path }) => quote(path));
   const withValue = entries.flatMap(({ path, flags }) =>
@@ -44,30 +48,41 @@ export function bashScript(entries: readonly CommandEntry[]): string {
   );
   const all = entries.map(cases);
   return `_crewboard() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" path="" at=0 i word
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" command="" job="" flag="" at=0 i word
   COMPREPLY=()
+  # --flag=value: bash takes it apart at the sign, zsh leaves it whole.
+  if [[ "$cur" == "=" ]]; then cur=""
+  elif [[ "$prev" == "=" ]]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"
+  elif [[ "$cur" == --*=* ]]; then flag="\${cur%%=*}=" prev="\${cur%%=*}" cur="\${cur#*=}"
+  fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="\${COMP_WORDS[i]}"
-    case "$word" in -*) continue ;; esac
-    case "$path:\${COMP_WORDS[i-1]}" in
+    if [[ "$word" == "=" || "\${COMP_WORDS[i-1]}" == "=" ]]; then continue; fi
+    case "$word" in -*) continue ;; job_*) job="$word" ;; esac
+    case "$command:\${COMP_WORDS[i-1]}" in
       ${withValue.join('|')}) continue ;;
     esac
-    case "\${path:+$path }$word" in
-      ${paths.join('|')}) path="\${path:+$path }$word" ;;
+    case "\${command:+$command }$word" in
+      ${paths.join('|')}) command="\${command:+$command }$word" ;;
       *) at=$((at + 1)) ;;
     esac
   done
-  case "$path:$prev" in
+  case "$command:$prev" in
 ${all.flatMap(({ values }) => values).join('\n')}
+    *) prev="" ;;
   esac
+  if [[ -n "$prev" ]]; then
+    if [[ -n "$flag" && \${#COMPREPLY[@]} -gt 0 ]]; then COMPREPLY=("\${COMPREPLY[@]/#/$flag}"); fi
+    return
+  fi
   case "$cur" in
     -*)
-      case "$path" in
+      case "$command" in
 ${entries.map(flagCase).join('\n')}
       esac
       return ;;
   esac
-  case "$path:$at" in
+  case "$command:$at" in
 ${all.flatMap(({ places }) => places).join('\n')}
   esac
 }

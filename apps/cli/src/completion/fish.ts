@@ -1,4 +1,4 @@
-import { JOB_IDS } from './bash.ts';
+import { JOB_IDS, taskIds } from './bash.ts';
 import type { CommandEntry, FlagEntry, Offer } from './commands.ts';
 
 const quote = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
@@ -11,6 +11,8 @@ function offered(offer: Offer): string {
       return '-F';
     case 'jobs':
       return `-x -a ${quote(`(${JOB_IDS})`)}`;
+    case 'tasks':
+      return `-x -a ${quote(`(${taskIds('(__crewboard_job)')})`)}`;
     case 'nothing':
       return '-x';
   }
@@ -21,8 +23,22 @@ function conditionOf({ path, children }: CommandEntry): string {
   if (path === '') return '__fish_use_subcommand';
   const words = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
   const below = children.length === 0 ? [] : [`not __fish_seen_subcommand_from ${children.join(' ')}`];
-  return [...words, ...below].join('; and ');
+  const explained = path.startsWith('help') ? [] : ['not __fish_seen_subcommand_from help'];
+  return [...words, ...below, ...explained].join('; and ');
 }
+
+/** An operand is offered in its place: a job until there is one, what comes after it from then on. */
+function operandCondition(condition: string, offer: Offer): string {
+  if (offer.kind === 'jobs') return `${condition}; and not __crewboard_job >/dev/null`;
+  if (offer.kind === 'tasks') return `${condition}; and __crewboard_job >/dev/null`;
+  return condition;
+}
+
+/** Prints the job that stands on the line; fails when there is none. */
+const JOB_FUNCTION = `function __crewboard_job
+    set -l jobs (string match -r '^job_[a-z0-9]+$' -- (commandline -opc))
+    and echo $jobs[-1]
+end`;
 
 const line = (condition: string, ...parts: string[]) =>
   ['complete -c crewboard', `-n ${quote(condition)}`, ...parts].join(' ');
@@ -43,8 +59,10 @@ export function fishScript(entries: readonly CommandEntry[]): string {
       const description = descriptions.get(`${entry.path} ${name}`.trim()) ?? '';
       return line(condition, `-a ${name}`, `-d ${quote(description)}`);
     });
-    const operands = entry.operands.slice(0, 1).map((offer) => line(condition, offered(offer)));
+    const [first, ...later] = entry.operands;
+    const placed = [...(first === undefined ? [] : [first]), ...later.filter(({ kind }) => kind === 'tasks')];
+    const operands = placed.map((offer) => line(operandCondition(condition, offer), offered(offer)));
     return [...children, ...entry.flags.map((flag) => flagLine(condition, flag)), ...operands];
   });
-  return ['complete -c crewboard -f', ...lines, ''].join('\n');
+  return [JOB_FUNCTION, 'complete -c crewboard -f', ...lines, ''].join('\n');
 }

@@ -1,7 +1,8 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CrewboardError } from '@crewboard/contracts';
-import { makeFolder, systemErrorCode, systemErrorInWords } from '@crewboard/tools';
+import { makeFolder, systemErrorCode } from '@crewboard/tools';
+import { folderTrouble } from '../file-trouble.ts';
 import { type DataFolder, dataFolder } from './data-folder.ts';
 
 /** What we put into the folder: files, of which drafts may lie beside them, and folders. */
@@ -51,7 +52,7 @@ export async function createDataFolder(
   } catch (error) {
     throw new CrewboardError(
       'invalid_argument',
-      `CREWBOARD_DATA_DIR must name a folder that can be made or written to (${systemErrorInWords(error)}): ${path}`,
+      `CREWBOARD_DATA_DIR must name a folder that can be made or written to (${folderTrouble(error)}): ${path}`,
       {},
       { cause: error },
     );
