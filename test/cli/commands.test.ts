@@ -6,7 +6,7 @@ import { runCli } from '../../apps/cli/src/program.ts';
 import { SIMULATED } from '../../apps/cli/src/show.ts';
 import { fakeService } from '../api/fake-service.ts';
 import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
-import { aJob, anEvent, aResultLine, JOB_ID, TASK_ID } from '../api/records.ts';
+import { aJob, anEvent, aResultLine, aTask, JOB_ID, TASK_ID } from '../api/records.ts';
 import { openTestFolder, type TestFolder } from './support/folder.ts';
 import { CLI, startProcess } from './support/processes.ts';
 import { recordedTerminal } from './support/terminal.ts';
@@ -158,7 +158,10 @@ test.each([
   expect(terminal.messages).toEqual([SIMULATED]);
 });
 
-test.each([[[]], [['--json']]])('says on stderr that a run was simulated: run %s', async (flags) => {
+test.each([
+  { flags: [], where: 'the result' },
+  { flags: ['--json'], where: 'stderr' },
+])('says once, in $where, that a run was simulated: run $flags', async ({ flags, where }) => {
   await using app = await openApp();
   await using folder = await openTestFolder();
   app.fake.job = aJob({ simulated: true });
@@ -166,7 +169,43 @@ test.each([[[]], [['--json']]])('says on stderr that a run was simulated: run %s
   await app.fake.followersAre(1);
   app.fake.append(anEvent(1, { type: 'job.succeeded', data: {} }));
   expect(await code).toBe(0);
-  expect(terminal.messages).toContain(SIMULATED);
+  const said = { 'the result': terminal.out(), stderr: terminal.messages.join() };
+  const times = Object.entries(said).map(([place, text]) => [place, text.split(SIMULATED).length - 1]);
+  expect(Object.fromEntries(times)).toEqual({ 'the result': 0, stderr: 0, [where]: 1 });
+});
+
+test('names what failed, with its class, and ends with the commands to go on with', async () => {
+  await using app = await openApp();
+  await using folder = await openTestFolder();
+  const failure = { class: 'check', reason: 'exit code 3' } as const;
+  app.fake.tasks = [aTask({ number: 4, status: 'failed', readiness: undefined, failure })];
+  const { terminal, code } = startCli(app, ['run', await jobFile(folder)]);
+  await app.fake.followersAre(1);
+  app.fake.append(anEvent(1, { type: 'job.partial', data: {} }));
+  app.fake.job = aJob({ status: 'partial', counts: { ...aJob().counts, total: 20, pending: 0, failed: 20 } });
+  expect(await code).toBe(1);
+  expect(terminal.out()).toContain('Failed:\n  #4 Summarise README.md  failed (check): exit code 3\n');
+  expect(terminal.out()).toContain(`  and 19 more: \`crewboard board ${JOB_ID} --by status\`\n`);
+  expect(terminal.messages.at(-1)).toBe(
+    `Why: \`crewboard why ${JOB_ID} 4\`\nRun again: \`crewboard rerun ${JOB_ID} --status failed\``,
+  );
+  expect(app.fake.calls).toContainEqual(
+    expect.objectContaining({ method: 'listTasks', args: [JOB_ID, { status: 'failed', limit: 10 }] }),
+  );
+});
+
+test('asks why of a job that failed without a failed task, and of nothing in one that succeeded', async () => {
+  await using app = await openApp();
+  for (const { status, says } of [
+    { status: 'failed', says: `Why: \`crewboard why ${JOB_ID}\`` },
+    { status: 'succeeded', says: `Each task's result: \`crewboard results ${JOB_ID}\`` },
+  ] as const) {
+    app.fake.job = aJob({ status });
+    const { terminal, code } = startCli(app, ['watch', JOB_ID]);
+    await code;
+    expect(terminal.messages.at(-1)).toBe(says);
+    expect(terminal.out()).not.toContain('Failed:');
+  }
 });
 
 test('ends with exit code 130 on Ctrl-C and says that the job goes on', async () => {
@@ -227,7 +266,7 @@ test('lists jobs with titles made safe, or as JSON', async () => {
   const table = startCli(app, ['ls']);
   expect(await table.code).toBe(0);
   expect(table.terminal.out()).toMatch(/^JOB +STATUS +DONE +FAILED +CREATED +TITLE\n/);
-  expect(table.terminal.out()).toContain('(simulated) Evil\\u001b]0;pwned\\u0007');
+  expect(table.terminal.out()).toContain('Evil\\u001b]0;pwned\\u0007 (simulated)');
   const json = startCli(app, ['ls', '--json']);
   expect(await json.code).toBe(0);
   expect(JSON.parse(json.terminal.out())).toEqual({ jobs: [app.fake.job], nextCursor: 'more' });

@@ -185,7 +185,11 @@ test('has a key for each variable but those that only the environment can say', 
 
 test.each([
   { args: ['ls', '--no-color'], variables: { FORCE_COLOR: '1' }, wish: 'never' },
-  { args: ['ls'], variables: { FORCE_COLOR: '1', NO_COLOR: '1' }, wish: 'always' },
+  { args: ['ls', '--color'], variables: { NO_COLOR: '1' }, wish: 'always' },
+  { args: ['ls', '--color', '--no-color'], variables: {}, wish: 'never' },
+  { args: ['ls'], variables: { FORCE_COLOR: '1', NO_COLOR: '1' }, wish: 'never' },
+  { args: ['ls'], variables: { FORCE_COLOR: '1', NO_COLOR: '' }, wish: 'always' },
+  { args: ['ls'], variables: { FORCE_COLOR: '0', NO_COLOR: '' }, wish: 'never' },
   { args: ['ls'], variables: { FORCE_COLOR: '0' }, wish: 'never' },
   { args: ['ls'], variables: { NO_COLOR: '1' }, wish: 'never' },
   { args: ['ls'], variables: { NO_COLOR: '' }, wish: 'auto' },

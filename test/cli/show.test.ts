@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { showCounts, showOutput, showResult } from '../../apps/cli/src/show.ts';
+import { showCounts, showOutput, showProgress, showResult } from '../../apps/cli/src/show.ts';
 import { aJob } from '../api/records.ts';
 
 test('shows lists of flat objects as tables and flat objects on a line', () => {
@@ -56,6 +56,13 @@ test('ends a result with the counts that are not nought, the spend, and the mark
       `Job ${job.id} partial (waived: 1 task): 3 of 5 tasks completed, 2 failed. SIMULATED: made by the built-in model, not by a real one.`,
       'Spent 1.75 USD, 1,200 tokens in, 30 out.',
     ].join('\n'),
+  );
+});
+
+test('tells of a moving job its counts before what may be cut', () => {
+  const job = aJob({ statusReason: 'rate limited: the provider asks for patience' });
+  expect(showProgress(job)).toBe(
+    'running: 0 of 1 task completed, 1 ready (rate limited: the provider asks for patience)',
   );
 });
 

@@ -1,7 +1,7 @@
 import { renderPlain } from '@crewboard/checklist';
 import { CrewboardError, shownLine } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
-import { duration, safeJson, safeLine, safeText, table } from '../../apps/cli/src/text.ts';
+import { age, duration, safeJson, safeLine, safeText, table } from '../../apps/cli/src/text.ts';
 
 test('shows control and bidi characters instead of sending them to the terminal', () => {
   expect(safeText('\u001b[31mred\u0007 \u202egnirts \u200bhidden \u009b')).toBe(
@@ -31,6 +31,18 @@ test('aligns text to the left and numbers to the right', () => {
       ['longer.md', 1234],
     ]),
   ).toBe('file       words\na.md           7\nlonger.md   1234');
+});
+
+test('tells an age by its largest unit', () => {
+  const hours = (count: number) => count * 3_600_000;
+  expect([-5, 12_300, 185_000, hours(2.9), hours(47), hours(49)].map(age)).toEqual([
+    '0 s',
+    '12 s',
+    '3 min',
+    '2 h',
+    '47 h',
+    '2 d',
+  ]);
 });
 
 test('tells durations as people do', () => {

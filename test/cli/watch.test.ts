@@ -60,6 +60,31 @@ test('draws counts, holders with their time, failures with their class, and grou
   expect(text).not.toContain(' left');
 });
 
+test('draws the bars of groups alike, one below the other, with the width of the terminal', () => {
+  const counts = { total: 1000, completed: 400, failed: 100, running: 4 };
+  const groups = [
+    { name: 'documentation of all the pages', ...counts },
+    { name: 'ui', total: 2, completed: 0, failed: 0, running: 0 },
+  ];
+  for (const { columns, bars } of [
+    { columns: 40, bars: 5 },
+    { columns: 80, bars: 19 },
+    { columns: 160, bars: 53 },
+  ]) {
+    const view = aView({ groups, pace: { perMinute: 1234, leftMs: 3_599_000 } });
+    const lines = drawFrame(view, { columns, rows: 40, hasColour: false });
+    for (const line of lines) expect(textColumns(line)).toBeLessThanOrEqual(columns);
+    const drawn = lines.slice(-2).map((line) => ({
+      at: line.search(/[█▓░]/),
+      length: line.match(/[█▓░]+/)?.[0].length,
+    }));
+    expect(drawn).toEqual([drawn[0], drawn[0]]);
+    expect(drawn[0]?.length).toBe(bars);
+  }
+  const pace = drawFrame(aView(), { columns: 160, rows: 40, hasColour: false })[3] ?? '';
+  expect(pace.match(/[█▓░]+/)?.[0]).toHaveLength(80);
+});
+
 test('says how many more there are where rows are short, and drops what has no room', () => {
   const text = drawFrame(aView(), { columns: 80, rows: 13, hasColour: false }).join('\n');
   expect(text).toContain('Needs a look');
@@ -114,8 +139,10 @@ test('draws until the job has ended, gives the terminal back, and ends like the 
   const screen: Screen = {
     columns: () => 80,
     rows: () => 24,
+    hasKeys: false,
     draw: (lines) => void drawn.push(lines.join('\n')),
     onResize() {},
+    onQuit() {},
     close: () => void closed++,
   };
   const { terminal, code } = watch(app.url, [], screen);

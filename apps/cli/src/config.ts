@@ -162,14 +162,25 @@ export function readConfig(
   return config;
 }
 
-/** What the user wants of colours: `--no-color`, then FORCE_COLOR, then NO_COLOR. */
+/** What the user wants of colours: the last of `--color` and `--no-color`, else NO_COLOR, else FORCE_COLOR. */
 export function readColourWish(
   args: readonly string[],
   // biome-ignore lint/style/noProcessEnv: the one place of the CLI that reads the environment
   variables: Readonly<Record<string, string | undefined>> = process.env,
 ): ColourWish {
   const { FORCE_COLOR: force, NO_COLOR: no } = variables;
-  if (args.includes('--no-color')) return 'never';
+  const flag = args.findLast((arg) => arg === '--color' || arg === '--no-color');
+  if (flag !== undefined) return flag === '--color' ? 'always' : 'never';
+  if (no) return 'never';
   if (force) return force === '0' || force === 'false' ? 'never' : 'always';
-  return no ? 'never' : 'auto';
+  return 'auto';
+}
+
+/** The variables by which Node tells what colours a terminal has; to Node an empty NO_COLOR says something, to users not. */
+export function colourVariables(
+  // biome-ignore lint/style/noProcessEnv: the one place of the CLI that reads the environment
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): Readonly<Record<string, string | undefined>> {
+  const { NO_COLOR: no, ...others } = variables;
+  return no ? variables : others;
 }

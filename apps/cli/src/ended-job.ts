@@ -1,11 +1,16 @@
 import type { Client } from '@crewboard/client';
 import type { Job } from '@crewboard/contracts';
+import { nextCommands, readFailed, showFailed } from './failed-tasks.ts';
 import { EXIT, type ExitCode } from './failure.ts';
+import { printText } from './print-text.ts';
 import { SIMULATED, showResult } from './show.ts';
 import type { Terminal } from './terminal.ts';
 import { safeJson } from './text.ts';
 
-/** Prints the result of a job that has ended, and returns the exit code that says whether it succeeded. */
+/**
+ * Prints the result of a job that has ended, names what failed and the next command, and returns the exit code that says
+ * whether it succeeded.
+ */
 export async function showEnded(
   client: Client,
   job: Job,
@@ -14,9 +19,18 @@ export async function showEnded(
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const result = await client.jobs.result(job.id, { signal });
-  if (result.simulated) terminal.message(SIMULATED);
-  await terminal.data(`${json ? safeJson(result) : showResult(job, result)}\n`);
-  if (!json) terminal.message(`Each task's result: crewboard results ${job.id}`);
+  const failed = await readFailed(client, job, signal);
+  if (json) {
+    // There it is a field among many, and people see what came over a pipe alone.
+    if (result.simulated) terminal.message(SIMULATED);
+    await terminal.data(`${safeJson(result)}\n`);
+  } else {
+    const list = failed.length === 0 ? undefined : showFailed(job, failed, terminal.dataColumns());
+    await printText(terminal, showResult(job, result, list));
+    terminal.message(`Each task's result: \`crewboard results ${job.id}\``);
+  }
+  const next = nextCommands(job, failed);
+  if (next !== undefined) terminal.message(next);
   return job.status === 'succeeded' ? EXIT.ok : EXIT.failed;
 }
 

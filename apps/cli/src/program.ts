@@ -29,7 +29,7 @@ import { EXIT, type ExitCode, exitCodeOf, explain } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 import { usageLine } from './usage-error.ts';
 
-/** What stands above all commands; what `--no-color` says is known before they are read. */
+/** What stands above all commands; what `--color` and `--no-color` say is known before they are read. */
 interface GlobalFlags {
   config?: string;
 }
@@ -90,7 +90,8 @@ export async function runCli(
       'the configuration file (default: CREWBOARD_CONFIG, else crewboard.config.json)',
       pathArgument,
     )
-    .option('--no-color', 'no colours, as with NO_COLOR; FORCE_COLOR=1 asks for them in a pipe')
+    .option('--color', 'colours, also in a pipe; FORCE_COLOR=1 asks for them, too')
+    .option('--no-color', 'no colours, as with NO_COLOR')
     .addHelpText('after', EXIT_CODES)
     .exitOverride();
   withExamples(program, [

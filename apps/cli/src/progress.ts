@@ -2,7 +2,7 @@ import type { Client } from '@crewboard/client';
 import type { Job } from '@crewboard/contracts';
 import { atMostEvery } from './at-most-every.ts';
 import { type EventLines, eventLines } from './event-lines.ts';
-import { showState } from './show.ts';
+import { showProgress } from './show.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Redrawn on a terminal; a line each time, so rarer, in a pipe. */
@@ -50,7 +50,7 @@ function stateDisplay(story: Story, terminal: Terminal, signal: AbortSignal) {
       return;
     }
     tries = 0;
-    const line = showState(job);
+    const line = showProgress(job);
     if (line === shown) return;
     shown = line;
     if (terminal.isInteractive) terminal.status(line);

@@ -5,6 +5,7 @@ import {
   type JobResult,
   type JsonValue,
   type Spend,
+  shownLine,
 } from '@crewboard/contracts';
 import { plural, safeJson, safeLine, safeText, table } from './text.ts';
 
@@ -95,6 +96,16 @@ export const SIMULATED = 'SIMULATED: made by the built-in model, not by a real o
 
 /** Said beside the name of a simulated job. */
 export const SIMULATED_MARK = '(simulated)';
+const SIMULATED_SHORT = '(sim)';
+/** Less of a title tells nothing. */
+const TITLE_LEAST = 10;
+
+/** A job's title in at most `columns`, and that the job is simulated: the title is cut, the mark is not. */
+export function markedTitle({ title, simulated }: Pick<Job, 'title' | 'simulated'>, columns: number): string {
+  if (!simulated) return shownLine(title, columns);
+  const mark = columns > SIMULATED_MARK.length + TITLE_LEAST ? SIMULATED_MARK : SIMULATED_SHORT;
+  return `${shownLine(title, Math.max(1, columns - mark.length - 1))} ${mark}`;
+}
 
 /** One line on a job's state: "running: 12 of 40 tasks completed, 8 in progress". */
 export function showState(job: Job): string {
@@ -102,16 +113,26 @@ export function showState(job: Job): string {
   return `${job.status}${reason}: ${showCounts(job.counts, isEnded(job.status))}`;
 }
 
-/** Says in one line which job it is and how it stands. */
-export function showJob(job: Job): string {
-  return `${job.id} ${showState(job)}${job.simulated ? ' (simulated)' : ''}`;
+/** One line for a job that moves: as {@link showState}, the counts before what may be cut. */
+export function showProgress(job: Job): string {
+  const reason = job.statusReason === undefined ? '' : ` (${safeLine(job.statusReason)})`;
+  return `${job.status}: ${showCounts(job.counts, isEnded(job.status))}${reason}`;
 }
 
-/** Renders an ended job for people: summary, output, then the honest counts, status and spend. */
-export function showResult(job: Job, result: JobResult): string {
+/** Says in one line which job it is and how it stands. */
+export function showJob(job: Job): string {
+  return `${job.id} ${showState(job)}${job.simulated ? ` ${SIMULATED_MARK}` : ''}`;
+}
+
+/**
+ * Renders an ended job for people: summary, output, what failed if that is told, then the honest counts, status and
+ * spend.
+ */
+export function showResult(job: Job, result: JobResult, failed?: string): string {
   const parts: string[] = [];
   if (result.summary !== undefined) parts.push(safeText(result.summary));
   if (result.output !== undefined) parts.push(showOutput(result.output));
+  if (failed !== undefined) parts.push(failed);
   const simulated = result.simulated ? ` ${SIMULATED}` : '';
   parts.push(`Job ${job.id} ${showState(job)}.${simulated}\nSpent ${showSpend(result.spend)}.`);
   return parts.join('\n\n');

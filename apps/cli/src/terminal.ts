@@ -1,6 +1,8 @@
 import type { WriteStream } from 'node:tty';
+import { shownLine } from '@crewboard/contracts';
 import { readAnswer } from './read-answer.ts';
 import { openScreen, type Screen } from './screen.ts';
+import { wrapText } from './wrap.ts';
 
 /**
  * The one place that writes to the terminal: data goes to stdout, so that it can be piped; messages and progress
@@ -9,9 +11,9 @@ import { openScreen, type Screen } from './screen.ts';
 export interface Terminal {
   /** Writes data; resolves when the stream takes more, so that long outputs don't pile up in memory. */
   data(text: string): Promise<void>;
-  /** Writes one message line. */
+  /** Writes one message, broken between words where the terminal's line ends. */
   message(line: string): void;
-  /** Shows `line` in place of the last status, on a terminal only; `undefined` removes it. */
+  /** Shows `line` in place of the last status, cut to the terminal's width, on a terminal only; `undefined` removes it. */
   status(line: string | undefined): void;
   /** Takes the whole terminal for a live display; undefined where messages or data go to none. */
   openScreen(): Screen | undefined;
@@ -33,12 +35,12 @@ export type ColourWish = 'always' | 'never' | 'auto';
 
 const CLEAR_LINE = '\r\u001b[2K';
 
-function takesColours(stream: WriteStream, wish: ColourWish): boolean {
-  return wish === 'auto' ? stream.isTTY === true && stream.hasColors() : wish === 'always';
+function takesColours(stream: WriteStream, wish: ColourWish, variables: object | undefined): boolean {
+  return wish === 'auto' ? stream.isTTY === true && stream.hasColors(variables) : wish === 'always';
 }
 
-/** Returns the terminal of this process. */
-export function openTerminal(wish: ColourWish = 'auto'): Terminal {
+/** Returns the terminal of this process; `variables` tell what colours it has, the process' own when absent. */
+export function openTerminal(wish: ColourWish = 'auto', variables?: object): Terminal {
   const { stdin, stdout, stderr } = process;
   const isInteractive = stderr.isTTY === true;
   let shown = '';
@@ -50,12 +52,14 @@ export function openTerminal(wish: ColourWish = 'auto'): Terminal {
   });
   stderr.on('error', () => {});
 
-  function message(line: string): void {
+  const columns = () => stderr.columns || 80;
+  function message(text: string): void {
+    const line = isInteractive ? wrapText(text, columns()) : text;
     stderr.write(shown === '' ? `${line}\n` : `${CLEAR_LINE}${line}\n${shown}`);
   }
   function status(line: string | undefined): void {
     if (!isInteractive) return;
-    const fitting = (line ?? '').slice(0, Math.max(10, (stderr.columns ?? 80) - 1));
+    const fitting = shownLine(line ?? '', Math.max(10, columns() - 1));
     if (fitting === shown) return;
     shown = fitting;
     stderr.write(`${CLEAR_LINE}${shown}`);
@@ -72,14 +76,20 @@ export function openTerminal(wish: ColourWish = 'auto'): Terminal {
     message,
     status,
     isInteractive,
-    openScreen: () => (isInteractive && stdout.isTTY === true ? openScreen(stderr) : undefined),
+    openScreen() {
+      if (!isInteractive || stdout.isTTY !== true) return undefined;
+      return openScreen(stderr, stdin.isTTY === true ? stdin : undefined);
+    },
     async ask(question, signal) {
       if (!isInteractive || stdin.isTTY !== true) return undefined;
       status(undefined);
       stderr.write(`${question} `);
       return readAnswer(stdin, signal);
     },
-    colours: { data: takesColours(stdout, wish), messages: takesColours(stderr, wish) },
+    colours: {
+      data: takesColours(stdout, wish, variables),
+      messages: takesColours(stderr, wish, variables),
+    },
     dataColumns: () => (stdout.isTTY === true ? stdout.columns : undefined),
   };
 }

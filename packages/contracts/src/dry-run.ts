@@ -27,6 +27,7 @@ export const DryRunAnswer = z.strictObject({
   limits: JobLimits,
   /** `lead` only with a goal. */
   models: z.strictObject({ lead: z.string().optional(), worker: z.string() }),
+  /** Whether the simulated model would answer for the lead or for a task. */
   simulated: z.boolean(),
   warnings: z.array(z.string()),
 });

@@ -172,6 +172,7 @@ export const Job = z.strictObject({
   counts: Counts,
   spend: Spend,
   limits: JobLimits,
+  /** True when the simulated model has answered, or a lead is still to ask it; never for commands and external tasks. */
   simulated: z.boolean(),
   /** While it awaits approval; lists leave it out. */
   plan: JobPlan.optional(),

@@ -42,6 +42,7 @@ import { redisTrouble } from './redis-trouble.ts';
 import { rerunService } from './rerun-service.ts';
 import type { LogPlace, Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
+import { isSimulated } from './simulated.ts';
 import { steerService } from './steer-service.ts';
 import { createSubmitJob } from './submit-job.ts';
 import { sieveOf } from './task-filter.ts';
@@ -103,7 +104,7 @@ function jobCalls(
         output: state.result?.output,
         counts: state.counts,
         spend: spendOf(state),
-        simulated: state.spec.provider === 'simulated',
+        simulated: isSimulated(state),
       });
     },
 

@@ -1,5 +1,6 @@
 import { withoutAbsent } from '@crewboard/board';
 import type { DryRunAnswer, JobBody, JobSpec, JobStatus, NewTask } from '@crewboard/contracts';
+import { wouldBeSimulated } from './simulated.ts';
 
 /** Tasks that the answer shows. */
 const FIRST_MOST = 10;
@@ -22,7 +23,7 @@ function warningsOf(spec: JobSpec, body: JobBody, earlier: string | undefined): 
   const warnings: string[] = [];
   if (earlier !== undefined)
     warnings.push(`this Idempotency-Key has made ${earlier}: a submit is answered that job, and makes none`);
-  if (spec.provider === 'simulated') warnings.push('the simulated model would answer, not a real one');
+  if (wouldBeSimulated(spec, body)) warnings.push('the simulated model would answer, not a real one');
   if (body.hold === true)
     warnings.push('the job would be held: nothing starts before POST /v1/jobs/:id/start');
   else if (spec.plan !== undefined) warnings.push('nothing starts before a person approves the plan');
@@ -52,7 +53,7 @@ export function dryRunOf(
     first: tasks.slice(0, FIRST_MOST).map(shown),
     limits: spec.limits,
     models: { ...(spec.goal === undefined ? {} : { lead }), worker },
-    simulated: spec.provider === 'simulated',
+    simulated: wouldBeSimulated(spec, body),
     warnings: warningsOf(spec, body, earlier),
   };
 }

@@ -1,5 +1,6 @@
 import { type JobState, withoutAbsent } from '@crewboard/board';
 import { isoTime, type Job, type JobLinks, type JobPlan, type Spend } from '@crewboard/contracts';
+import { isSimulated } from './simulated.ts';
 
 /** Where a job is found below the API's root. */
 export function linksOf(jobId: string): JobLinks {
@@ -54,7 +55,7 @@ export function jobView(state: JobState, { standstill, people, plan }: ViewFacts
     counts: state.counts,
     spend: spendOf(state),
     limits: spec.limits,
-    simulated: spec.provider === 'simulated',
+    simulated: isSimulated(state),
     plan,
     createdAt: isoTime(state.createdAt),
     startedAt: state.startedAt > 0 ? isoTime(state.startedAt) : undefined,

@@ -2,6 +2,7 @@ import type { Client } from '@crewboard/client';
 import { CrewboardError, type Job, type JobPlan, RejectPlanBody } from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
+import { printText } from '../print-text.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { showJob } from '../show.ts';
 import { plural, safeJson, safeLine, safeText } from '../text.ts';
@@ -53,7 +54,8 @@ async function approve(jobId: string, options: ApproveOptions, { terminal, confi
         `no plan of ${jobId} waits for approval (${job.status})`,
       );
     }
-    if (options.show) return terminal.data(`${options.json ? safeJson(plan) : showPlan(plan)}\n`);
+    if (options.show)
+      return options.json ? terminal.data(`${safeJson(plan)}\n`) : printText(terminal, showPlan(plan));
     const decided = await decide(client, job, plan, options);
     if (options.json) return terminal.data(`${safeJson(decided)}\n`);
     terminal.message(`plan ${plan.version} ${options.reject ? 'rejected' : 'approved'}: ${showJob(decided)}`);

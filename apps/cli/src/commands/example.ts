@@ -6,6 +6,7 @@ import { CrewboardError } from '@crewboard/contracts';
 import type { Config } from '../config.ts';
 import { readJobFile } from '../job-file.ts';
 import type { Instance } from '../local/instance.ts';
+import { printText } from '../print-text.ts';
 import { followJob } from '../progress.ts';
 import { showJob, showResult } from '../show.ts';
 import type { Terminal } from '../terminal.ts';
@@ -44,9 +45,9 @@ function whereToLook(instance: Instance, jobId: string): string[] {
     'Look around:',
     `  the queues      ${instance.url}/admin/queues (log in with the key in ${keyFile})`,
     '                  They hold what is waiting or running: entries that are done are removed.',
-    `  each result     npx crewboard results ${jobId}`,
-    `  over HTTP       curl -H "Authorization: Bearer $(cat ${keyFile})" ${instance.url}/v1/jobs/${jobId}`,
-    '  your own job    npx crewboard run FILE',
+    `  each result     \`npx crewboard results ${jobId}\``,
+    `  over HTTP       \`curl -H "Authorization: Bearer $(cat ${keyFile})" ${instance.url}/v1/jobs/${jobId}\``,
+    '  your own job    `npx crewboard run FILE`',
     '',
   ];
 }
@@ -73,7 +74,7 @@ export async function findExample({ environment }: Config): Promise<Example> {
       terminal.message(`Submitted the example ${id}: ${safeLine(body.title ?? body.goal ?? file)}`);
       try {
         const job = await followJob(client, id, terminal, signal);
-        await terminal.data(`\n${showResult(job, await client.jobs.result(id))}\n`);
+        await printText(terminal, `\n${showResult(job, await client.jobs.result(id))}`);
         for (const line of whereToLook(instance, id)) terminal.message(line);
       } catch (error) {
         if (!signal.aborted) throw error;

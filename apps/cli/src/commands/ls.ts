@@ -2,8 +2,9 @@ import type { Client } from '@crewboard/client';
 import { JOB_STATUSES, type Job, type JobList, type JobStatus, ProjectName } from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
+import { showJobs } from '../job-table.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
-import { duration, plural, safeJson, safeLine, table } from '../text.ts';
+import { plural, safeJson, safeLine } from '../text.ts';
 import { countArgument, parsedBy, statusOption } from './arguments.ts';
 import { withExamples } from './help.ts';
 
@@ -51,35 +52,13 @@ async function readJobs(client: Client, options: LsOptions): Promise<{ list: Job
   };
 }
 
-/** A line that fits a terminal; only titles are long, and those are safe by now. */
-function cutLine(line: string, columns: number): string {
-  return line.length <= columns ? line : `${line.slice(0, Math.max(1, columns - 1))}…`;
-}
-
-function showJobs(jobs: readonly Job[], columns: number | undefined): string {
-  const rows = jobs.map((job) => [
-    job.id,
-    job.status,
-    `${job.counts.completed}/${job.counts.total}`,
-    job.counts.failed,
-    `${duration(Date.now() - Date.parse(job.createdAt))} ago`,
-    `${job.simulated ? '(simulated) ' : ''}${safeLine(job.title, 60)}`,
-  ]);
-  const text = table([['JOB', 'STATUS', 'DONE', 'FAILED', 'CREATED', 'TITLE'], ...rows]);
-  if (columns === undefined) return text;
-  return text
-    .split('\n')
-    .map((line) => cutLine(line, columns))
-    .join('\n');
-}
-
 async function ls(options: LsOptions, { terminal, config }: Context): Promise<void> {
   const { list, hasMore } = await withServer(config(), options, (client) => readJobs(client, options));
   if (options.json) return terminal.data(`${safeJson(list)}\n`);
   for (const { id, reason } of list.unreadable ?? [])
     terminal.message(`${id} can't be read: ${safeLine(reason, 300)}`);
   if (list.jobs.length > 0) {
-    await terminal.data(`${showJobs(list.jobs, terminal.dataColumns())}\n`);
+    await terminal.data(`${showJobs(list.jobs, terminal.dataColumns(), Date.now())}\n`);
     if (hasMore)
       terminal.message(`The newest ${plural(list.jobs.length, 'job')}; --limit N or --all shows more.`);
   } else if (list.unreadable === undefined) {

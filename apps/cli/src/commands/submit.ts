@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { showDryRun } from '../dry-run.ts';
 import { readJobFile } from '../job-file.ts';
+import { printText } from '../print-text.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { safeJson } from '../text.ts';
 import { pathArgument } from './arguments.ts';
@@ -18,7 +19,7 @@ async function submit(file: string, options: SubmitOptions, context: Context): P
   const body = await readJobFile(file, options.workspace);
   if (options.dryRun || body.dryRun) {
     const answer = await withServer(context.config(), options, (client) => client.jobs.dryRun(body));
-    return terminal.data(`${options.json ? safeJson(answer) : showDryRun(answer)}\n`);
+    return options.json ? terminal.data(`${safeJson(answer)}\n`) : printText(terminal, showDryRun(answer));
   }
   const answer = await withServer(context.config(), options, (client) => client.jobs.submit(body));
   await terminal.data(`${options.json ? safeJson(answer) : answer.id}\n`);

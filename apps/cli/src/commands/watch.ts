@@ -37,10 +37,16 @@ function inPipe(terminal: Terminal): Terminal {
   };
 }
 
-/** Draws the job on a terminal; tells of it line by line in a pipe. */
-async function follow(client: Client, jobId: string, terminal: Terminal, signal: AbortSignal): Promise<Job> {
+/** Draws the job on a terminal, where q calls `quit`; tells of it line by line in a pipe. */
+async function follow(
+  client: Client,
+  jobId: string,
+  { terminal, quit }: { terminal: Terminal; quit: () => void },
+  signal: AbortSignal,
+): Promise<Job> {
   const screen = terminal.openScreen();
   if (screen === undefined) return followJob(client, jobId, inPipe(terminal), signal);
+  screen.onQuit(quit);
   try {
     return await watchJob(client, jobId, { screen, hasColour: terminal.colours.messages }, signal);
   } finally {
@@ -76,14 +82,16 @@ async function watch(
   { config, terminal }: Context,
 ): Promise<ExitCode> {
   const interrupt = listenForInterrupt(config().npmScript);
-  const { signal } = interrupt;
+  const quit = new AbortController();
+  const signal = AbortSignal.any([interrupt.signal, quit.signal]);
   try {
     if (json) return await printEvents(client, id, terminal, signal);
     const job = isEnded(status)
       ? await client.jobs.get(id, { signal })
-      : await follow(client, id, terminal, signal);
+      : await follow(client, id, { terminal, quit: () => quit.abort() }, signal);
     return await showEnded(client, job, false, terminal, signal);
   } catch (error) {
+    if (quit.signal.aborted) throw new Interrupted(goesOn(id));
     if (signal.aborted) throw new Interrupted(`interrupted: ${goesOn(id)}`);
     terminal.message(`Can't follow the job any more: ${goesOn(id)}`);
     throw error;
@@ -92,13 +100,13 @@ async function watch(
   }
 }
 
-/** `crewboard watch [JOB]`: the live board, until the job has ended. */
+/** `crewboard watch [JOB]`: the live board, until the job has ended or the watcher goes. */
 export function addWatch(program: Command, context: Context): void {
   const command = withServerFlags(
     program
       .command('watch')
       .description(
-        'Draw the live board of a job until it has ended, then print its result (exit code 0 only if it succeeded)',
+        'Draw the live board of a job until it has ended (q leaves it before), then print its result (exit code 0 only if it succeeded)',
       )
       .argument('[job]', 'the job ID; without it the newest job that has not ended', jobArgument)
       .option('--json', 'print each event as a line of JSON instead, from the first one'),

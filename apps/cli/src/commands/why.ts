@@ -3,6 +3,7 @@ import type { Job, Task, TaskListQuery, Why } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { findTaskId } from '../find-task.ts';
+import { printText } from '../print-text.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
 import { showJob } from '../show.ts';
 import { safeJson, safeLine } from '../text.ts';
@@ -66,13 +67,15 @@ async function why(
     if (named !== undefined) {
       const taskId = await findTaskId(client, jobId, named);
       const explained = await explainTask(client, jobId, await client.tasks.get(jobId, taskId));
-      return terminal.data(`${options.json ? safeJson(explained) : showWhy(explained)}\n`);
+      return options.json
+        ? terminal.data(`${safeJson(explained)}\n`)
+        : printText(terminal, showWhy(explained));
     }
     const job = await client.jobs.get(jobId);
     const tasks = await stuckTasks(client, job);
     if (options.json) return terminal.data(`${safeJson({ job, tasks })}\n`);
     const none = tasks.length === 0 ? ['No task stands still.'] : [];
-    await terminal.data(`${[showJob(job), ...none, ...tasks.map(showWhy)].join('\n')}\n`);
+    await printText(terminal, [showJob(job), ...none, ...tasks.map(showWhy)].join('\n'));
   });
 }
 

@@ -1,32 +1,25 @@
-import { isEnded, padColumns, shownLine, type Task, textColumns } from '@crewboard/contracts';
-import { SIMULATED_MARK, showCounts, showSpend } from '../show.ts';
+import { isEnded, shownLine, type Task } from '@crewboard/contracts';
+import { markedTitle, showCounts, showSpend } from '../show.ts';
 import { duration } from '../text.ts';
-import type { Group } from './groups.ts';
+import { ago } from './ago.ts';
+import { bar } from './bars.ts';
+import { groupLines } from './group-lines.ts';
 import { type Paint, painter } from './paint.ts';
+import { taskLines } from './task-lines.ts';
 import type { WatchView } from './view.ts';
 
 export interface FrameSize {
   columns: number;
   rows: number;
   hasColour: boolean;
+  /** Whether a key leaves: then the frame says so. */
+  hasKeys?: boolean;
 }
 
-const BAR_MOST = 40;
-const NAME_SHARE = 0.3;
-const TITLE_SHARE = 0.4;
-
-/** How many columns of a bar `part` of `total` fills; not all of them before all are done. */
-function filled(part: number, total: number, width: number): number {
-  return total === 0 ? 0 : Math.floor((part / total) * width);
-}
-
-/** Completed, then failed, then the rest, `width` columns in all. */
-function bar(counts: { completed: number; failed: number; total: number }, width: number, paint: Paint) {
-  const done = filled(counts.completed, counts.total, width);
-  const lost = filled(counts.completed + counts.failed, counts.total, width) - done;
-  const rest = width - done - lost;
-  return `${paint.green('█'.repeat(done))}${paint.red('▓'.repeat(lost))}${paint.dim('░'.repeat(rest))}`;
-}
+const BAR_LEAST = 10;
+const BAR_SHARE = 0.5;
+/** So much beside the bar is always kept: the bar must not change its length with each number. */
+const PACE_COLUMNS = 48;
 
 /** Bar, share, pace and what is left of time, if that can be told. */
 function paceLine({ job, pace }: WatchView, columns: number, paint: Paint): string {
@@ -39,8 +32,8 @@ function paceLine({ job, pace }: WatchView, columns: number, paint: Paint): stri
     if (pace.leftMs > 0 && counts.in_progress > 0)
       parts.push(`about ${duration(Math.max(1000, pace.leftMs))} left`);
   }
-  const text = `  ${parts.join(', ')}`;
-  return bar(counts, Math.max(10, Math.min(BAR_MOST, columns - text.length)), paint) + text;
+  const width = Math.max(BAR_LEAST, Math.min(Math.floor(columns * BAR_SHARE), columns - PACE_COLUMNS));
+  return `${bar(counts, width, paint)}  ${shownLine(parts.join(', '), columns - width - 2)}`;
 }
 
 function leadText(lead: Task, nowMs: number): string {
@@ -57,17 +50,14 @@ function leadText(lead: Task, nowMs: number): string {
     : lead.status.replace('_', ' ');
 }
 
-const ago = (at: string, nowMs: number) => duration(Math.max(0, nowMs - Date.parse(at)));
-
-function headLines(view: WatchView, columns: number, paint: Paint): string[] {
+function headLines(view: WatchView, { columns, hasKeys }: FrameSize, paint: Paint): string[] {
   const { job, lead, nowMs } = view;
   const line = (text: string) => shownLine(text, columns);
-  const simulated = job.simulated ? ` ${SIMULATED_MARK}` : '';
   const runs = job.startedAt === undefined || isEnded(job.status) ? '' : ` for ${ago(job.startedAt, nowMs)}`;
   const budget = job.limits.budgetUsd === undefined ? '' : ` of ${job.limits.budgetUsd} USD allowed`;
   const lines = [
-    paint.bold(line(`${job.title}${simulated}`)),
-    line(`${job.id} ${job.status.replace('_', ' ')}${runs}`),
+    paint.bold(markedTitle(job, columns)),
+    line(`${job.id} ${job.status.replace('_', ' ')}${runs}${hasKeys ? ' (q leaves it running)' : ''}`),
     line(showCounts(job.counts, isEnded(job.status))),
     paceLine(view, columns, paint),
     line(`Spent ${showSpend(job.spend)}${budget}`),
@@ -80,44 +70,6 @@ function headLines(view: WatchView, columns: number, paint: Paint): string[] {
   if (view.notice !== undefined) lines.push(paint.yellow(line(view.notice)));
   if (view.isReconnecting) lines.push(paint.red(line('The server does not answer: reconnecting ...')));
   return lines;
-}
-
-function groupLines(groups: readonly Group[], columns: number, paint: Paint): string[] {
-  const most = Math.floor(columns * NAME_SHARE);
-  const names = groups.map(({ name }) => shownLine(name, most));
-  const nameColumns = Math.max(0, ...names.map(textColumns));
-  return groups.map((group, at) => {
-    const extra = [
-      ...(group.running > 0 ? [`${group.running} running`] : []),
-      ...(group.failed > 0 ? [`${group.failed} failed`] : []),
-    ];
-    const text = [`${group.completed}/${group.total}`, ...extra].join(', ');
-    const width = Math.max(5, Math.min(BAR_MOST / 2, columns - nameColumns - text.length - 6));
-    return `  ${padColumns(names[at] ?? '', nameColumns)}  ${bar(group, width, paint)}  ${text}`;
-  });
-}
-
-/** What a running task's holder does, or why another one stands still. */
-function taskState(task: Task, nowMs: number): string {
-  const { status, owner, block, failure, progress } = task;
-  if (status === 'failed' && failure !== undefined) return `failed (${failure.class}): ${failure.reason}`;
-  if (status === 'blocked' && block !== undefined)
-    return `blocked (${block.kind}): ${block.question ?? block.reason}`;
-  if (status !== 'in_progress') return status.replace('_', ' ');
-  const since = task.startedAt === undefined ? [] : [ago(task.startedAt, nowMs)];
-  const doing = progress === undefined ? [] : [progress];
-  return [`${owner?.kind ?? ''} ${owner?.id ?? ''}`.trim(), ...since, ...doing].join(', ');
-}
-
-function taskLines(tasks: readonly Task[], nowMs: number, columns: number): string[] {
-  const numberColumns = Math.max(0, ...tasks.map(({ number }) => `#${number}`.length));
-  const titles = tasks.map(({ title }) => shownLine(title, Math.floor(columns * TITLE_SHARE)));
-  const titleColumns = Math.max(0, ...titles.map(textColumns));
-  return tasks.map((task, at) => {
-    const number = `#${task.number}`.padStart(numberColumns);
-    const state = shownLine(taskState(task, nowMs), columns - numberColumns - titleColumns - 5);
-    return `  ${number} ${padColumns(titles[at] ?? '', titleColumns)}  ${state}`;
-  });
 }
 
 /** A heading with its lines, of which `room` are shown, the heading among them; empty when there is no room for two. */
@@ -158,11 +110,12 @@ function shareAlike(wanted: readonly number[], room: number): number[] {
  * Draws a job for a terminal: at most `rows` lines of at most `columns`. Titles, owners and reasons are data: nothing in
  * them becomes an escape sequence or a line of its own. Pure.
  */
-export function drawFrame(view: WatchView, { columns, rows, hasColour }: FrameSize): string[] {
+export function drawFrame(view: WatchView, size: FrameSize): string[] {
+  const { columns, rows, hasColour } = size;
   const paint = painter(hasColour);
   const { groups, running, troubled, nowMs, job } = view;
   const { counts } = job;
-  const head = headLines(view, columns, paint).slice(0, rows);
+  const head = headLines(view, size, paint).slice(0, rows);
   const sections = [
     {
       heading: paint.bold('Needs a look'),

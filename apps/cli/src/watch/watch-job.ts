@@ -95,7 +95,8 @@ export async function watchJob(
   watch.take(listed.tasks, listed.isWhole);
 
   const drawing = atMostEvery(DRAW_MS, async () => {
-    screen.draw(drawFrame(watch.view(), { columns: screen.columns(), rows: screen.rows(), hasColour }));
+    const size = { columns: screen.columns(), rows: screen.rows() };
+    screen.draw(drawFrame(watch.view(), { ...size, hasColour, hasKeys: screen.hasKeys }));
   });
   const looking = atMostEvery(LOOK_MS, async () => {
     const looked = await look(client, jobId, leadId, signal).catch(() => undefined);
