@@ -148,7 +148,7 @@ function serve(fake: FakeState, bus: EventEmitter): Service {
         project: fake.job.project,
         title: fake.job.title,
         status: 'running',
-        tasks: { total: 0, ready: 0, waiting: 0 },
+        tasks: { total: 0, ready: 0, waiting: 0, held: 0 },
         startsAtOnce: 0,
         first: [],
         limits: fake.job.limits,

@@ -8,7 +8,7 @@ function anAnswer(fields: Partial<DryRunAnswer> = {}): DryRunAnswer {
     project: 'default',
     title: 'Docs',
     status: 'running',
-    tasks: { total: 1, ready: 1, waiting: 0 },
+    tasks: { total: 1, ready: 1, waiting: 0, held: 0 },
     startsAtOnce: 1,
     first: [{ number: 1, title: 'Read', dependsOn: [] }],
     limits: DEFAULT_LIMITS,
@@ -21,7 +21,7 @@ function anAnswer(fields: Partial<DryRunAnswer> = {}): DryRunAnswer {
 
 const PLANNED = {
   status: 'planning',
-  tasks: { total: 0, ready: 0, waiting: 0 },
+  tasks: { total: 0, ready: 0, waiting: 0, held: 0 },
   startsAtOnce: 0,
   first: [],
   models: { lead: 'm-big', worker: 'm-small' },

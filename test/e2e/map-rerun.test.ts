@@ -189,11 +189,16 @@ describe('a dry run', () => {
       dryRun: true,
       project: 'default',
       status: 'running',
-      tasks: { total: 31, ready: 30, waiting: 1 },
+      tasks: { total: 31, ready: 30, waiting: 1, held: 0 },
       startsAtOnce: 16,
       limits: { maxParallel: 16, maxTasks: 10_000 },
       simulated: true,
     });
+    for (const waits of [{ hold: true }, { plan: { approve: true } }]) {
+      const { tasks, startsAtOnce } = await stack.client.jobs.dryRun({ ...body, ...waits });
+      expect(tasks).toEqual({ total: 31, ready: 0, waiting: 0, held: 31 });
+      expect(startsAtOnce).toBe(0);
+    }
     expect(answer.first.slice(0, 2)).toEqual([
       { number: 1, title: 'All', key: 'all', dependsOn: [{ task: 'row-1', condition: 'completed' }] },
       { number: 2, title: 'Row 0: Name 0', key: 'row-0', dependsOn: [] },

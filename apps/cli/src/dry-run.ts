@@ -35,12 +35,12 @@ function taskLines({ tasks, first, startsAtOnce, limits }: DryRunAnswer): string
     const after = names === '' ? '' : ` after ${safeLine(names, TITLE_COLUMNS)}`;
     return `- #${at} ${safeLine(title, TITLE_COLUMNS)}${named}${after}`;
   });
+  const stand =
+    tasks.held > 0
+      ? `all held until a person lets them start`
+      : `${tasks.ready} ready, ${tasks.waiting} waiting for others; ${startsAtOnce} would start at once (maxParallel ${limits.maxParallel})`;
   const more = tasks.total > first.length ? [`... and ${tasks.total - first.length} more`] : [];
-  return [
-    `${plural(tasks.total, 'task')}: ${tasks.ready} ready, ${tasks.waiting} waiting for others; ${startsAtOnce} would start at once (maxParallel ${limits.maxParallel}).`,
-    ...lines,
-    ...more,
-  ];
+  return [`${plural(tasks.total, 'task')}: ${stand}.`, ...lines, ...more];
 }
 
 /** What a submit would do, for people: the job, its first tasks, what its lead may add, warnings. */

@@ -11,8 +11,8 @@ export const DryRunAnswer = z.strictObject({
   title: z.string(),
   /** What the submit would be answered. */
   status: JobStatus,
-  /** `ready`: without a dependency; `waiting`: behind others. A lead plans more. */
-  tasks: z.strictObject({ total: count, ready: count, waiting: count }),
+  /** As the job would count them; all are `held` while nothing may start. A lead plans more. */
+  tasks: z.strictObject({ total: count, ready: count, waiting: count, held: count }),
   /** Of the ready ones those that would start at once: `maxParallel` at most, none of a job that waits for people. */
   startsAtOnce: count,
   /** The first tasks as they would stand on the board; dependencies by key. */

@@ -30,6 +30,12 @@ function warningsOf(spec: JobSpec, body: JobBody, earlier: string | undefined): 
   return warnings;
 }
 
+/** How the tasks would stand: a job that waits for people holds all of them. */
+function countsOf(total: number, ready: number, isHeld: boolean): DryRunAnswer['tasks'] {
+  if (isHeld) return { total, ready: 0, waiting: 0, held: total };
+  return { total, ready, waiting: total - ready, held: 0 };
+}
+
 /** What a submit that was checked would do; `earlier`: the job that its Idempotency-Key has made already. */
 export function dryRunOf(
   spec: JobSpec,
@@ -48,7 +54,7 @@ export function dryRunOf(
     project: spec.project,
     title: spec.title,
     status,
-    tasks: { total: tasks.length, ready: ready.length, waiting: tasks.length - ready.length },
+    tasks: countsOf(tasks.length, ready.length, isWaiting),
     startsAtOnce: isWaiting ? 0 : Math.min(ours.length, atOnce),
     first: tasks.slice(0, FIRST_MOST).map(shown),
     limits: spec.limits,

@@ -34,7 +34,7 @@ const DRY_RUN = {
   project: 'default',
   title: 'Translate the handbook',
   status: 'running',
-  tasks: { total: 2, ready: 1, waiting: 1 },
+  tasks: { total: 2, ready: 1, waiting: 1, held: 0 },
   startsAtOnce: 1,
   first: [
     { number: 1, title: 'Write the glossary', key: 'glossary', dependsOn: [] },
