@@ -198,6 +198,20 @@ describe('a transcript', () => {
     expect(entries).toEqual(journal);
   });
 
+  it('comes in pages that are bounded, however long its entries are, and never empty', async () => {
+    const journal = memoryJournal(1);
+    for (let i = 0; i < 5; i++) await journal.append({ kind: 'message', texts: ['x'.repeat(1_500_000)] });
+    await journal.append({ kind: 'message', texts: ['y'.repeat(5_000_000)] });
+    const sizes: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = transcriptPage(TASK, journal.entries, { cursor });
+      sizes.push(page.entries.length);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined && sizes.length < 10);
+    expect(sizes).toEqual([2, 2, 1, 1]);
+  });
+
   it('shows no keys, wherever they stand', async () => {
     const journal = memoryJournal(1);
     const key = 'sk-ant-0123456789abcdefghij';

@@ -1,3 +1,5 @@
+import { truncate } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createClient } from '@crewboard/client';
 import type { Artifact, ArtifactList } from '@crewboard/contracts';
 import { describe, expect, it, vi } from 'vitest';
@@ -123,6 +125,18 @@ describe('downloading a file', () => {
     await stream.body?.cancel();
     await vi.waitUntil(async () => (await get(url('a.bin'))).status === 200, 5000);
     expect(await bytesOf(await get(url('a.bin')))).toEqual(BYTES);
+  });
+
+  it('whose content the store has lost a part of is never taken for the whole', async () => {
+    await using app = await openRealApp();
+    const { jobId, made, submit, url } = await submitted(app, { 'a.txt': 'ten bytes!' });
+    await submit();
+    await truncate(join(app.rig.folder, 'artifacts', jobId, made[0]?.sha256 ?? ''), 5);
+    const read = async (range?: string) =>
+      (await get(url('a.txt'), range === undefined ? {} : { range })).text();
+    await expect(read()).rejects.toThrow('terminated');
+    await expect(read('bytes=1-9')).rejects.toThrow('terminated');
+    expect(JSON.parse(await read('bytes=6-9'))).toMatchObject({ code: 'unavailable' });
   });
 
   it('finds any name that a file may have', async () => {

@@ -36,13 +36,18 @@ type Need = keyof typeof MAY;
 
 /**
  * Every route and what it needs. A new route is one line here. What has `:id` below `/v1/jobs` is about a job, which keys
- * of another project must not find. HEAD needs what GET needs; other methods of these paths are 405 for any key.
+ * of another project must not find. HEAD needs what GET needs; other methods of these paths are 405 for whoever may know
+ * of them: for everybody where some method is.
  */
 const ROUTES: Record<string, Need> = {
   'GET /healthz': 'everybody',
   'GET /readyz': 'everybody',
   'GET /openapi.json': 'any key',
   'GET /metrics': 'all projects',
+  'GET /docs': 'any key',
+  'GET /docs/start.js': 'any key',
+  'GET /docs/swagger-ui-bundle.js': 'any key',
+  'GET /docs/swagger-ui.css': 'any key',
   'GET /login': 'everybody',
   'POST /login': 'everybody',
   'POST /logout': 'everybody',
@@ -92,7 +97,7 @@ const ROUTES: Record<string, Need> = {
 };
 
 /** Folders whose routes are a library's: all that is below them needs the same. */
-const FOLDERS: Record<string, Need> = { '/admin/queues': 'operate', '/docs': 'any key' };
+const FOLDERS: Record<string, Need> = { '/admin/queues': 'operate' };
 
 /** A HEAD of these would have to run them to their end: it is another method. */
 const STREAMS = ['/v1/jobs/:id/events', '/v1/jobs/:id/results.jsonl'];
@@ -207,7 +212,9 @@ test('every route lets in whom it is for, and nobody else, and shows no job of a
   }
 });
 
-test('other methods of a path are 401 without a key and 405 with any', { timeout: 60_000 }, async () => {
+test('other methods of a path are 405 with any key, and without one where the path needs none', {
+  timeout: 60_000,
+}, async () => {
   const { stack, routes } = await openMatrix();
   await using _ = stack;
   const headers = await headersOfAll(stack);
@@ -217,9 +224,31 @@ test('other methods of a path are 401 without a key and 405 with any', { timeout
     const path = url.replace(/:\w+/g, 'x').replace('*', 'x');
     for (const caller of ['no key', 'a revoked key', 'foreign reader', 'operator'] as const) {
       const { status } = await send(stack, { method, path, headers: headers[caller] });
-      const wanted = STRANGERS.includes(caller) ? 401 : 405;
+      const isPublic = ROUTES[`GET ${url}`] === 'everybody' || ROUTES[`POST ${url}`] === 'everybody';
+      const wanted = STRANGERS.includes(caller) && !isPublic ? 401 : 405;
       expect({ method, url, caller, status }).toEqual({ method, url, caller, status: wanted });
     }
+  }
+});
+
+test('every path but those of a library takes no other methods than it has', {
+  timeout: 60_000,
+}, async () => {
+  const { stack, routes } = await openMatrix();
+  await using _ = stack;
+  const headers = await headersOfAll(stack);
+  const paths = new Set(routes.map(({ url }) => url).filter((url) => url !== '*'));
+  for (const url of paths) {
+    if (folderOf(url) !== undefined) continue;
+    const answer = await send(stack, {
+      ...(await requestOf(stack, { method: 'PUT', url })),
+      headers: headers.operator,
+    });
+    expect({ url, status: answer.status, code: answer.code }).toEqual({
+      url,
+      status: 405,
+      code: 'method_not_allowed',
+    });
   }
 });
 

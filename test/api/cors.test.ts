@@ -17,7 +17,12 @@ test('without a list no answer says anything of other origins', async () => {
   for (const origin of [LISTED, 'http://evil.example', 'null'])
     for (const path of PATHS) {
       const preflight = await app.raw(path, { method: 'OPTIONS', headers: { origin, ...PREFLIGHT } });
-      expect(preflight.status).toBe(401);
+      expect(preflight.status).toBe(403);
+      expect(JSON.parse(preflight.text)).toMatchObject({
+        code: 'forbidden',
+        detail: expect.stringContaining('CREWBOARD_CORS_ORIGINS'),
+      });
+      expect(preflight.headers).not.toHaveProperty('www-authenticate');
       const get = await app.raw(path, { headers: { ...AS_ADMIN, origin } });
       expect(get.status).toBe(403);
       expect([...allowsOrigin(preflight.headers), ...allowsOrigin(get.headers)]).toEqual([]);
@@ -49,7 +54,7 @@ test('a preflight is answered without a key, for a listed origin alone', async (
       'null',
     ]) {
       const other = await app.raw(path, { method: 'OPTIONS', headers: { ...headers, origin } });
-      expect(other.status).toBe(401);
+      expect(other.status).toBe(403);
       expect(allowsOrigin(other.headers)).toEqual([]);
     }
   }

@@ -74,3 +74,21 @@ it('board_list gives and takes the cursors of tasks', async () => {
   for (const cursor of ['2', '0', 'a2'])
     await expect(tool.execute({ cursor }, context)).rejects.toMatchObject({ code: 'invalid_argument' });
 });
+
+it('a page has 50 entries unless its limit says otherwise, and a stream of events takes no limit', async () => {
+  await using app = await openRealApp();
+  const { jobId } = await app.board.job(Array.from({ length: 120 }, (_, i) => ({ title: `Task ${i}` })));
+  const json = { accept: 'application/json' };
+  for (const name of ['tasks', 'events']) {
+    const lengthOf = async (query: string) => {
+      const { body } = await app.send('GET', `/${jobId}/${name}${query}`, undefined, json);
+      return [body[name]].flat().length;
+    };
+    expect({ name, entries: await lengthOf('') }).toEqual({ name, entries: 50 });
+    expect({ name, entries: await lengthOf('?limit=100') }).toEqual({ name, entries: 100 });
+  }
+  expect(await app.send('GET', `/${jobId}/events?limit=5`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_argument', detail: expect.stringContaining('"limit" is for the list') },
+  });
+});

@@ -158,11 +158,20 @@ test.each([
   ['GET', `/v1/jobs/${JOB_ID}/cancel`, 'POST'],
   ['HEAD', `/v1/jobs/${JOB_ID}/events`, 'GET'],
   ['POST', '/healthz', 'GET, HEAD'],
+  ['POST', '/readyz', 'GET, HEAD'],
+  ['POST', '/metrics', 'GET, HEAD'],
+  ['PUT', '/openapi.json', 'GET, HEAD'],
+  ['PUT', '/docs', 'GET, HEAD'],
+  ['DELETE', '/docs/swagger-ui.css', 'GET, HEAD'],
+  ['PUT', '/login', 'GET, HEAD, POST'],
+  ['OPTIONS', '/login', 'GET, HEAD, POST'],
+  ['GET', '/logout', 'POST'],
 ])('%s %s is method_not_allowed, with the methods that are', async (method, path, allow) => {
   await using app = await openApp();
   const answer = await app.raw(path, { method, headers: AS_ADMIN });
   expect(answer.status).toBe(405);
   expect(answer.headers.allow?.split(', ').toSorted()).toEqual(allow.split(', ').toSorted());
+  expect(answer.headers['content-type']).toContain('application/problem+json');
 });
 
 test('an unforeseen error is unavailable, shows no internals and is logged', async () => {

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { ADMIN_KEY, AS_ADMIN, openApp } from './open-app.ts';
+import { JOB_ID } from './records.ts';
 
 /** Sends a text as it stands and reads all that comes until the connection is closed. */
 async function sendText(port: number, text: string) {
@@ -104,4 +106,94 @@ test('every kind of answer carries the headers of security', async () => {
       'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
     });
   }
+});
+
+const HEADERS = ['Host: 127.0.0.1', `Authorization: Bearer ${ADMIN_KEY}`, 'Connection: close'];
+
+const twice = (name: string, first: string, second: string) =>
+  [
+    `GET /v1/jobs HTTP/1.1`,
+    ...HEADERS.filter((line) => !line.startsWith(name)),
+    `${name}: ${first}`,
+    `${name}: ${second}`,
+    '',
+    '',
+  ].join('\r\n');
+
+test.each([
+  ['two hosts, the foreign one last', twice('Host', '127.0.0.1', 'evil.example'), 'host'],
+  ['two hosts, the foreign one first', twice('Host', 'evil.example', '127.0.0.1'), 'host'],
+  ['one host twice', twice('Host', '127.0.0.1', '127.0.0.1'), 'host'],
+  ['two keys', twice('Authorization', `Bearer ${ADMIN_KEY}`, 'Bearer other'), 'authorization'],
+  ['two kinds of body', twice('Content-Type', 'application/json', 'text/plain'), 'content-type'],
+  ['no host', ['GET /healthz HTTP/1.1', 'Connection: close', '', ''].join('\r\n'), 'host'],
+  [
+    'no host and a path that can not be read',
+    ['GET /v1/%zz HTTP/1.1', 'Connection: close', '', ''].join('\r\n'),
+    'host',
+  ],
+  [
+    'another host in the request line',
+    ['GET http://evil.example/v1/jobs HTTP/1.1', ...HEADERS, '', ''].join('\r\n'),
+    'host',
+  ],
+])('%s: 400 with problem+json, and nothing was asked', async (_, text, header) => {
+  await using app = await openApp();
+  const { head, problem } = await sendText(app.port, text);
+  expect(head).toMatch(/^HTTP\/1\.1 400 /);
+  expect(head).toMatch(/content-type: application\/problem\+json/i);
+  expect(head).toMatch(/x-content-type-options: nosniff/i);
+  expect(problem).toMatchObject({
+    status: 400,
+    code: 'invalid_argument',
+    detail: expect.stringContaining(`"${header}"`),
+    next: expect.stringMatching(new RegExp(`^GET /\\S+ with one ${header} header$|^GET http`)),
+  });
+  expect(app.fake.calls).toEqual([]);
+});
+
+test('two hosts are refused before a preflight is answered', async () => {
+  const origin = 'https://crew.example';
+  await using app = await openApp({ origins: [origin] });
+  const lines = ['OPTIONS /v1/jobs HTTP/1.1', 'Host: 127.0.0.1', 'Host: evil.example', `Origin: ${origin}`];
+  const preflight = [...lines, 'Access-Control-Request-Method: POST', 'Connection: close', '', ''].join(
+    '\r\n',
+  );
+  const { head } = await sendText(app.port, preflight);
+  expect(head).toMatch(/^HTTP\/1\.1 400 /);
+  expect(head).not.toMatch(/access-control-allow-methods/i);
+});
+
+test('an expectation that nobody knows is 417 with problem+json, and the connection ends', async () => {
+  await using app = await openApp();
+  const { head, problem } = await sendText(app.port, request('/v1/jobs', 'Expect: miracles'));
+  expect(head).toMatch(/^HTTP\/1\.1 417 /);
+  expect(head).toMatch(/content-type: application\/problem\+json/i);
+  expect(head).toMatch(/connection: close/i);
+  expect(problem).toMatchObject({
+    status: 417,
+    code: 'invalid_argument',
+    next: 'GET /v1/jobs with no Expect',
+  });
+  expect(app.fake.calls).toEqual([]);
+});
+
+test('a body that waits for 100-continue is taken', async () => {
+  await using app = await openApp();
+  const headers = { ...AS_ADMIN, 'content-type': 'application/json', expect: '100-continue' };
+  const path = `/v1/jobs/${JOB_ID}/cancel`;
+  const sent = httpRequest({ port: app.port, path, method: 'POST', headers, agent: false });
+  sent.flushHeaders();
+  await once(sent, 'continue');
+  sent.end(JSON.stringify({ reason: 'enough' }));
+  const [answer]: IncomingMessage[] = await once(sent, 'response');
+  expect(answer?.statusCode).toBe(200);
+  answer?.resume();
+  expect(app.fake.calls.map(({ method }) => method)).toEqual(['cancelJob']);
+});
+
+test('HTTP/1.0 needs no host where any will do', async () => {
+  await using app = await openApp({ host: '0.0.0.0' });
+  const { head } = await sendText(app.port, 'GET /healthz HTTP/1.0\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 200 /);
 });

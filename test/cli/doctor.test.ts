@@ -4,7 +4,7 @@ import { newJobId } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
 import { passwordIn } from '../../apps/cli/src/local/redis-state.ts';
 import { runCli } from '../../apps/cli/src/program.ts';
-import { type BoardFixture, openBoardFixture } from '../support/board.ts';
+import { ANN, type BoardFixture, openBoardFixture } from '../support/board.ts';
 import { freePort } from '../support/redis-server.ts';
 import { openTestFolder } from './support/folder.ts';
 import { recordedTerminal } from './support/terminal.ts';
@@ -18,11 +18,12 @@ async function run(variables: Record<string, string>, ...args: string[]) {
 const variablesOf = ({ store }: BoardFixture) => ({ REDIS_URL: store.url, CREWBOARD_PREFIX: store.prefix });
 
 /** A job as a submit leaves it: on its board, in the list and with the sweeper. */
-async function aJob(board: BoardFixture): Promise<string> {
-  const { jobId } = await board.job([
+async function aJob(board: BoardFixture, options: { hold?: boolean; flip?: boolean } = {}): Promise<string> {
+  const tasks = [
     { key: 'a', title: 'A' },
     { key: 'b', title: 'B', dependsOn: ['a'] },
-  ]);
+  ];
+  const { jobId } = await board.job(tasks, options);
   await board.boards.index.addLive(jobId);
   await board.boards.index.list(jobId, 'default', Date.now());
   return jobId;
@@ -58,6 +59,37 @@ test('looks over all boards, mends what can be, and ends with 1 while something 
   expect(mended.code).toBe(0);
   expect(mended.out).toContain('mended');
   expect((await run(variables)).out).toBe(healthy.out);
+});
+
+test('looks over a job that is held like one that runs', async () => {
+  await using board = await openBoardFixture();
+  const jobId = await aJob(board, { hold: true });
+  await board.boards.add(jobId, { tasks: [{ title: 'C' }], by: ANN });
+  const variables = variablesOf(board);
+  expect(await run(variables)).toEqual({
+    code: 0,
+    out: `${jobId} accepting, 3 tasks: healthy\n`,
+    messages: ['1 board: nothing left to mend.'],
+  });
+  await damage(board, jobId);
+  expect((await run(variables)).code).toBe(1);
+  expect((await run(variables, '--repair')).code).toBe(0);
+});
+
+test('counts the boards that it leaves out since a submit is filling them, and says so', async () => {
+  await using board = await openBoardFixture();
+  const jobId = await aJob(board, { flip: false });
+  const variables = variablesOf(board);
+  expect(await run(variables)).toEqual({
+    code: 0,
+    out: `${jobId} accepting: left out, a submit is filling it\n`,
+    messages: ['1 board left out: a submit is filling it. Look again in a minute.'],
+  });
+  expect(JSON.parse((await run(variables, '--json')).out)).toMatchObject({ jobId, left: true, tasks: 0 });
+  await aJob(board);
+  expect((await run(variables)).messages).toEqual([
+    '1 board left out: a submit is filling it. Look again in a minute. 1 board: nothing left to mend.',
+  ]);
 });
 
 test('prints a line of JSON a board, or one board alone', async () => {

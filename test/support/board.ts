@@ -23,10 +23,16 @@ export const ANN: Actor = { kind: 'user', id: 'ann' };
 export interface BoardFixture extends AsyncDisposable {
   store: TestRedis;
   boards: Boards;
-  /** Makes and flips a job with these tasks and no lead; `lead: true` adds task 0. */
+  /** Makes and flips a job with these tasks and no lead; `lead: true` adds task 0, `hold: true` leaves it to be started. */
   job(
     tasks: readonly NewTask[],
-    options?: { limits?: JobLimitsInput; lead?: boolean; allowParallelInProgress?: boolean; flip?: boolean },
+    options?: {
+      limits?: JobLimitsInput;
+      lead?: boolean;
+      allowParallelInProgress?: boolean;
+      flip?: boolean;
+      hold?: boolean;
+    },
   ): Promise<{ jobId: string; ids: Record<string, string> }>;
   /** Claims as a built-in sub-agent. */
   claim(jobId: string, taskId: string, id?: string, leaseMs?: number): Promise<Claimed & { hold: Hold }>;
@@ -58,7 +64,7 @@ export function boardFixtureOn(
       const fill = newSecret();
       await boards.create(spec, {
         coalesceMs: 0,
-        hold: false,
+        hold: options.hold ?? false,
         fill,
         ...(lead === undefined ? {} : { lead }),
       });

@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client';
 import type { Access, Caller } from './access.ts';
 import type { KeyRing } from './auth.ts';
 import { mountBullBoard } from './bull-board.ts';
-import { answerClientError } from './client-errors.ts';
+import { answerClientError, answerExpectation } from './client-errors.ts';
 import { mountDocsPage } from './docs-page.ts';
 import { installDoor } from './door.ts';
 import type { Guard, Proof } from './guard.ts';
@@ -144,6 +144,8 @@ function openServer(
     requestTimeout: REQUEST_TIMEOUT_MS,
     trustProxy: proxies.length === 0 ? false : [...proxies],
     clientErrorHandler: answerClientError,
+    // The door refuses what has no Host, in words.
+    http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => {
       void guard(request, reply).then(
         (answered) => (answered === undefined ? handleProblem(error, request, reply) : undefined),
@@ -176,13 +178,16 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   measureRequests(app, registry);
   app.setErrorHandler(handleProblem);
   app.setNotFoundHandler(() => {
-    throw new CrewboardError('not_found', 'There is no such path: the API is below /v1.');
+    throw new CrewboardError('not_found', 'There is no such path: the API is below /v1.', {
+      next: { call: 'list' },
+    });
   });
   acceptJsonOnly(app);
   registerRoutes(app, routeTable(service, sseCommentMs, scrape), streams);
   mountBullBoard(app, queues, bodyLimitBytes);
   mountDocsPage(app);
   app.addHook('preClose', async () => streams.endAll());
+  app.server.on('checkExpectation', answerExpectation);
   dropSilentConnectionsOnClose(app);
   return app;
 }

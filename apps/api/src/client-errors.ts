@@ -1,8 +1,16 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { CrewboardError, toProblem } from '@crewboard/contracts';
+import { CrewboardError, httpCall, type Speech, toProblem } from '@crewboard/contracts';
 
 /** Of a request's line and headers together: Node's own bound. */
 const HEADER_BYTES_MOST = 16_384;
+
+const HEADERS = {
+  'Content-Type': 'application/problem+json',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  Connection: 'close',
+};
 
 /** What became of a request that is not HTTP, or not within its bounds, with the status that tells of it. */
 function refusalOf(code: string | undefined): { status: string; error: CrewboardError } {
@@ -28,6 +36,10 @@ function refusalOf(code: string | undefined): { status: string; error: Crewboard
   };
 }
 
+/** The body of such an answer; its status is one that HTTP has for the case alone. */
+const problemText = (error: CrewboardError, status: number, speech: Speech = { say: () => undefined }) =>
+  JSON.stringify({ ...toProblem(error, speech), status });
+
 /** Answers, in the one shape of errors, what never became a request, and closes the connection. */
 export function answerClientError(failure: Error & { code?: string }, socket: Socket): void {
   if (failure.code === 'ECONNRESET' || socket.destroyed) return;
@@ -36,20 +48,25 @@ export function answerClientError(failure: Error & { code?: string }, socket: So
     return;
   }
   const { status, error } = refusalOf(failure.code);
-  const body = JSON.stringify({
-    ...toProblem(error, { say: () => undefined }),
-    status: Number.parseInt(status, 10),
-  });
-  socket.end(
-    [
-      `HTTP/1.1 ${status}`,
-      'Content-Type: application/problem+json',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'X-Content-Type-Options: nosniff',
-      'Cache-Control: no-store',
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
+  const body = problemText(error, Number.parseInt(status, 10));
+  const headers = { ...HEADERS, 'Content-Length': Buffer.byteLength(body) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
+}
+
+const EXPECTATION_FAILED = 417;
+
+/** Answers a request that expects something else than `100-continue`, which no application hears of; closes as well. */
+export function answerExpectation(
+  { method = 'GET', url = '' }: IncomingMessage,
+  response: ServerResponse,
+): void {
+  const error = new CrewboardError(
+    'invalid_argument',
+    'Of "Expect" only "100-continue" is known: send the request without that header.',
+    { next: { call: 'again', with: 'no Expect' } },
   );
+  const [path = ''] = url.split('?', 1);
+  const body = problemText(error, EXPECTATION_FAILED, { say: (next) => httpCall(next, { method, path }) });
+  response.writeHead(EXPECTATION_FAILED, { ...HEADERS, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }

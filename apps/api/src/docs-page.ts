@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import { refuseOtherMethods } from './other-methods.ts';
 
 export const DOCS_PATH = '/docs';
 
@@ -44,15 +45,18 @@ const FILES = [
 /** Mounts the page of the API at {@link DOCS_PATH}, for any key; it works without a connection to the world. */
 export function mountDocsPage(app: FastifyInstance): void {
   const folder = filesFolder();
-  const config = { access: 'any-key' } as const;
-  app.get(DOCS_PATH, { config }, async (_request, reply) =>
+  const get = (path: string, handler: RouteHandlerMethod) => {
+    app.get(path, { config: { access: 'any-key' } }, handler);
+    refuseOtherMethods(app, path, ['GET', 'HEAD'], 'any-key');
+  };
+  get(DOCS_PATH, async (_request, reply) =>
     reply.header('Content-Security-Policy', PAGE_POLICY).type('text/html; charset=utf-8').send(PAGE),
   );
-  app.get(`${DOCS_PATH}/start.js`, { config }, async (_request, reply) =>
+  get(`${DOCS_PATH}/start.js`, async (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(START),
   );
   for (const [name, type] of FILES) {
-    app.get(`${DOCS_PATH}/${name}`, { config }, async (_request, reply) => {
+    get(`${DOCS_PATH}/${name}`, async (_request, reply) => {
       const path = join(folder, name);
       const { size } = await stat(path);
       return reply.type(type).header('Content-Length', size).send(createReadStream(path));

@@ -8,6 +8,7 @@ import { mountLogin } from './login/login.ts';
 import type { Sessions } from './login/sessions.ts';
 import { endRevokedRequests } from './long-requests.ts';
 import { setSecurityHeaders } from './security-headers.ts';
+import { refuseUnclearHeaders } from './single-headers.ts';
 
 /** Who may come in, and how often. */
 export interface DoorOptions extends LimitOptions {
@@ -31,7 +32,10 @@ export function installDoor(app: FastifyInstance, options: DoorOptions): Guard {
     if (door === undefined) throw new Error('the door is used before the application is ready');
     return door;
   };
-  app.addHook('onRequest', async (_request, reply) => setSecurityHeaders(reply));
+  app.addHook('onRequest', async (request, reply) => {
+    setSecurityHeaders(reply);
+    refuseUnclearHeaders(request.raw);
+  });
   openToOrigins(app, options.origins);
   prepareCookies(app);
   prepareLimits(app);
@@ -44,5 +48,9 @@ export function installDoor(app: FastifyInstance, options: DoorOptions): Guard {
     endRevokedRequests(app, options.lookMs);
   });
   mountLogin(app, { ...options, limits: () => open().limits });
-  return async (request: FastifyRequest, reply: FastifyReply) => open().guard(request, reply);
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    setSecurityHeaders(reply);
+    refuseUnclearHeaders(request.raw);
+    return open().guard(request, reply);
+  };
 }

@@ -89,6 +89,9 @@ async function admit(request: FastifyRequest, reply: FastifyReply, options: Guar
   const access = accessOf(request);
   // A public route does not ask for a key, so that health can be read while keys cannot.
   if (access === 'public') return refuseForeignSite(request.headers, options);
+  // A browser asks, without any key, whether a page may: to tell it of keys would mislead.
+  if (request.method === 'OPTIONS' && request.headers.origin !== undefined)
+    refuseForeignSite(request.headers, options);
   const proof = proofOf(request, options);
   const caller = await identify(request, reply, proof, options);
   refuseForeignSite(request.headers, options);

@@ -1,6 +1,7 @@
-import { CrewboardError, PROTO_REFUSED, shownLine } from '@crewboard/contracts';
+import { CrewboardError, PROTO_REFUSED, pathText, shownLine } from '@crewboard/contracts';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { lostNumber } from './exact-numbers.ts';
+import { repeatedField } from './repeated-field.ts';
 
 /** Lists and objects stand in each other at most this deep: what reads them by recursion must not run out of stack. */
 const MAX_DEPTH = 200;
@@ -44,6 +45,26 @@ function inexact(number: string): CrewboardError {
   );
 }
 
+/** Which of the two was meant nobody knows. */
+function twice(at: readonly PropertyKey[]): CrewboardError {
+  const path = pathText(at);
+  return new CrewboardError(
+    'invalid_argument',
+    `The body is not taken: ${path} stands twice. Send it once.`,
+    {
+      path,
+    },
+  );
+}
+
+/** What would get lost of a body in reading it. */
+function lossOf(body: Buffer, value: unknown): CrewboardError | undefined {
+  const lost = lostNumber(body);
+  if (lost !== undefined) return inexact(lost);
+  const repeated = repeatedField(body, value);
+  return repeated === undefined ? undefined : twice(repeated);
+}
+
 /** Bodies are read as they come, in UTF-8: one of another kind is refused as that, not as broken JSON. */
 async function refuseEncoded({ headers }: FastifyRequest): Promise<void> {
   const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
@@ -65,8 +86,8 @@ async function refuseEncoded({ headers }: FastifyRequest): Promise<void> {
 
 /**
  * Makes JSON the only body that `app` reads. An empty body is an absent one, whatever its content type; one
- * that is not UTF-8 or not JSON, that is nested too deep, carries `__proto__` or a number that would be changed, is
- * `invalid_argument`; one with a Content-Encoding but `identity`, or in another charset, is
+ * that is not UTF-8 or not JSON, that is nested too deep, carries `__proto__`, a number that would be changed or a
+ * field twice, is `invalid_argument`; one with a Content-Encoding but `identity`, or in another charset, is
  * `unsupported_media_type`.
  */
 export function acceptJsonOnly(app: FastifyInstance): void {
@@ -87,8 +108,8 @@ export function acceptJsonOnly(app: FastifyInstance): void {
       // The decoder has taken one off, and the parser would take another.
       if (text.startsWith('\ufeff')) return refuse('it begins with more than one byte order mark');
       parseJson(request, text, (error, value) => {
-        const lost = error ? undefined : lostNumber(body);
-        if (lost !== undefined) return done(inexact(lost));
+        const loss = error ? undefined : lossOf(body, value);
+        if (loss !== undefined) return done(loss);
         if (!error) return done(null, value);
         if (!isJson(text)) return refuse(error);
         done(new CrewboardError('invalid_argument', `The body is not taken: ${PROTO_REFUSED}.`));

@@ -41,11 +41,16 @@ export function refuseForeignSite(
     throw new CrewboardError(
       'forbidden',
       'This server answers only as localhost, 127.0.0.1 or [::1]: use one of these in the URL.',
+      { next: { call: 'again', with: 'localhost as its host' } },
     );
   }
   const { origin } = headers;
   if (origin === undefined || origins.includes(origin) || isOwnOrigin(origin, host)) return;
-  throw new CrewboardError('forbidden', 'A page of another origin may not use this server.');
+  throw new CrewboardError(
+    'forbidden',
+    'A page of another origin may not use this server, unless CREWBOARD_CORS_ORIGINS lists the origin.',
+    { next: { call: 'again', with: 'no Origin, or one that is listed' } },
+  );
 }
 
 /**
@@ -61,6 +66,7 @@ export function refuseForgedChange(method: string, headers: SiteHeaders): void {
   throw new CrewboardError(
     'forbidden',
     'A login in a browser changes things from pages of this server only: send a key as "Authorization: Bearer <key>" instead.',
+    { next: { call: 'again', with: '"Authorization: Bearer <key>"' } },
   );
 }
 
@@ -68,5 +74,7 @@ export function refuseForgedChange(method: string, headers: SiteHeaders): void {
 export function refuseForeignForm(headers: SiteHeaders): void {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return;
-  throw new CrewboardError('forbidden', 'A page of another site may not log in here: open /login yourself.');
+  throw new CrewboardError('forbidden', 'A page of another site may not log in here: open /login yourself.', {
+    next: 'GET /login',
+  });
 }

@@ -13,6 +13,12 @@ declare module 'fastify' {
   }
 }
 
+/** The job that the request is about; other paths have an `id` of something else. */
+function jobOf(request: FastifyRequest): string | undefined {
+  const isOfJob = request.routeOptions.url?.startsWith('/v1/jobs/:id') === true;
+  return isOfJob ? parameter(request, 'id') : undefined;
+}
+
 /** The value of a path parameter, where the route has it and the router could read it. */
 function parameter({ params }: FastifyRequest, name: string): string | undefined {
   if (typeof params !== 'object' || params === null) return undefined;
@@ -32,7 +38,7 @@ export function sendProblem(
   const about = {
     method: request.method,
     path,
-    jobId: parameter(request, 'id'),
+    jobId: jobOf(request),
     taskId: parameter(request, 'taskId'),
     owner: Claimer.safeParse(request.body).data?.owner,
   };
@@ -78,7 +84,7 @@ export function toCrewboardError(
         );
       case 'FST_ERR_BAD_URL':
       case 'FST_ERR_MAX_PARAM_LENGTH':
-        return new CrewboardError('not_found', 'The path names nothing here.');
+        return new CrewboardError('not_found', 'The path names nothing here.', { next: { call: 'list' } });
       case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
         return new CrewboardError('invalid_argument', 'The body is not as long as Content-Length says.');
     }

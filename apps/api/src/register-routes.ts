@@ -1,15 +1,21 @@
 import { Readable } from 'node:stream';
-import { CrewboardError } from '@crewboard/contracts';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { refuseOtherMethods } from './other-methods.ts';
 import type { Answer, Route } from './route.ts';
 import type { OpenStreams } from './streams.ts';
 
-/** The file's bytes. One that is cut short by `signal` fails, so that nobody takes the part for the whole. */
-async function* chunksOf(file: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+/**
+ * The file's bytes. When `signal` cuts it short, or there are less than the `length` that the headers say, it fails: the
+ * connection then closes, and nobody takes the part for the whole or waits for the rest.
+ */
+async function* chunksOf(file: Readable, length: number, signal: AbortSignal): AsyncGenerator<Buffer> {
+  let left = length;
   for await (const chunk of file) {
     signal.throwIfAborted();
+    left -= chunk.length;
     yield chunk;
   }
+  if (left > 0) throw new Error(`A file of the artifact store has ${left} bytes less than its record says.`);
 }
 
 /**
@@ -26,7 +32,8 @@ async function sendBytes(
   const slot = { cutsStuck: true, keyId: reply.request.caller?.keyId };
   const file = await open();
   try {
-    const body = streams.open(reply.raw, (signal) => chunksOf(file, signal), slot);
+    const length = Number(headers['Content-Length']);
+    const body = streams.open(reply.raw, (signal) => chunksOf(file, length, signal), slot);
     return reply.code(status).headers(headers).send(body);
   } catch (error) {
     file.destroy();
@@ -60,28 +67,11 @@ async function sendAnswer(
   }
 }
 
-/** Makes every other method of a known path answer 405, before any body is read. */
-function refuseOtherMethods(app: FastifyInstance, path: string, routes: readonly Route[]): void {
-  const allowed = routes.flatMap((route) =>
+/** The methods that the routes of one path take. */
+const methodsOf = (routes: readonly Route[]) =>
+  routes.flatMap((route) =>
     route.method === 'GET' && route.streams === undefined ? ['GET', 'HEAD'] : [route.method],
   );
-  const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
-    void reply.header('Allow', allowed.join(', '));
-    const [method = 'GET'] = allowed;
-    throw new CrewboardError('method_not_allowed', `This path takes ${allowed.join(', ')} only.`, {
-      allowed,
-      next: `${method} ${request.raw.url?.split('?', 1)[0]}`,
-    });
-  };
-  app.route({
-    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url: path,
-    exposeHeadRoute: false,
-    config: { access: 'any-key' },
-    onRequest: refuse,
-    handler: refuse,
-  });
-}
 
 /** Registers the route table on `app`: parse, answer, and refuse what the table does not know. */
 export function registerRoutes(app: FastifyInstance, routes: readonly Route[], streams: OpenStreams): void {
@@ -97,10 +87,8 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], s
     });
   }
   for (const path of new Set(routes.map((route) => route.path))) {
-    refuseOtherMethods(
-      app,
-      path,
-      routes.filter((route) => route.path === path),
-    );
+    const own = routes.filter((route) => route.path === path);
+    const isPublic = own.every(({ access }) => access === 'public');
+    refuseOtherMethods(app, path, methodsOf(own), isPublic ? 'public' : 'any-key');
   }
 }

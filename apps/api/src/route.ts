@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { CrewboardError, parseOrThrow, toldIssue } from '@crewboard/contracts';
+import { CrewboardError, type NextCall, parseOrThrow, toldIssue } from '@crewboard/contracts';
 import { z } from 'zod';
 import type { Access, Caller } from './access.ts';
 
@@ -97,6 +97,12 @@ export const BARE = {
   status: 200,
 } as const;
 
+/** Where to look for what a part of the path names; what is wrong in it stands in the first list that is right. */
+function listAround(part: unknown): NextCall {
+  if (part === 'taskId') return { call: 'list_tasks' };
+  return part === '*' ? { call: 'list_artifacts' } : { call: 'list' };
+}
+
 function parseParts<Params, Query, Headers, Body>(
   spec: Spec<Params, Query, Headers, Body, unknown>,
   raw: RequestParts,
@@ -106,7 +112,9 @@ function parseParts<Params, Query, Headers, Body>(
     // An ID of the wrong shape names nothing, so it is answered like one that is not there.
     const [issue] = params.error.issues;
     const why = issue === undefined ? '' : `: ${toldIssue(issue, raw.params).text}`;
-    throw new CrewboardError('not_found', `The path names nothing here${why}.`, { next: 'GET /v1/jobs' });
+    throw new CrewboardError('not_found', `The path names nothing here${why}.`, {
+      next: listAround(issue?.path[0]),
+    });
   }
   return {
     params: params.data,

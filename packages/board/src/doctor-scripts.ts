@@ -34,7 +34,7 @@ const Findings = z
   );
 
 const BeginReply = z.union([
-  z.tuple([z.literal('ok'), z.string(), z.number()]),
+  z.tuple([z.literal('ok'), z.string(), z.number(), z.number()]),
   z.tuple([z.literal('format'), z.string(), z.number()]),
 ]);
 const StoredTask = z
@@ -113,7 +113,7 @@ export function doctorScripts(io: BoardIo, jobId: string, repair: boolean) {
     async begin() {
       const reply = parseReply(await io.run(jobId, 'doctor_begin', []), BeginReply);
       if (reply[0] === 'format') return { kind: 'format' as const, found: reply[1], known: reply[2] };
-      return { kind: 'ok' as const, status: reply[1], isEnded: reply[2] > 0 };
+      return { kind: 'ok' as const, status: reply[1], isEnded: reply[2] > 0, isFilled: reply[3] === 1 };
     },
     async tasks(after: number) {
       const args = [mend, after, TASKS_MOST, EDGES_MOST];

@@ -10,6 +10,8 @@ export interface DoctorReport {
   /** Absent when the board can't be read at all. */
   status?: string;
   tasks: number;
+  /** The board was left alone: a submit is filling it. */
+  left?: true;
   /** The first FINDINGS_MOST; `more` counts the others. */
   findings: Finding[];
   more: number;
@@ -181,7 +183,7 @@ export function doctor(io: BoardIo) {
       }
       report.status = begin.status;
       // A board that is being filled is nobody's yet, and goes by itself if its submit has crashed.
-      if (begin.status === 'accepting') return report;
+      if (!begin.isFilled) return { ...report, left: true };
       await walkFields(walk);
       await walkTasks(walk);
       await checkLinks(walk);

@@ -13,7 +13,7 @@ const BoardReply = z.tuple([z.literal('ok'), BoardRecord]).rest(z.unknown());
 
 /** Tasks that one filtered page looks at, at most. */
 const SCAN_MOST = 2000;
-const LABEL_SCAN = 100;
+const SIFTED_SCAN = 100;
 
 export interface TaskPage {
   tasks: Task[];
@@ -30,6 +30,8 @@ export type PageQuery = Pick<TaskListQuery, 'status' | 'readiness' | 'label'> & 
   full?: boolean;
   /** Leaves out proposals that nobody has accepted, rejected ones among them. */
   planned?: boolean;
+  /** What else a task must be; absent: nothing. */
+  fits?: ((task: Task) => boolean) | undefined;
 };
 
 /** Tasks of a list from a number on: `last` is the last number looked at, 0 when there is no more. */
@@ -40,15 +42,17 @@ interface ListedTasks {
   counts: Counts;
 }
 
-/** Makes a page of lists that know all filters but the labels. */
+/** Makes a page of lists that know all filters but the labels and `fits`. */
 export async function pageThrough(
   query: PageQuery,
   list: (after: number, limit: number) => Promise<ListedTasks>,
 ): Promise<TaskPage> {
   const labels = [query.label ?? []].flat();
+  const { fits = () => true } = query;
   const found: Task[] = [];
-  // With labels most of what is looked at may not match.
-  const scan = labels.length > 0 ? Math.max(query.limit, LABEL_SCAN) : query.limit;
+  // Of what is looked at most may not match.
+  const isSifted = labels.length > 0 || query.fits !== undefined;
+  const scan = isSifted ? Math.max(query.limit, SIFTED_SCAN) : query.limit;
   let after = query.after;
   let scanned = 0;
   for (;;) {
@@ -56,7 +60,7 @@ export async function pageThrough(
     const answer = { asOf: page.asOf, counts: page.counts };
     scanned += page.tasks.length;
     for (const [i, task] of page.tasks.entries()) {
-      if (labels.every((label) => task.labels.includes(label))) found.push(task);
+      if (labels.every((label) => task.labels.includes(label)) && fits(task)) found.push(task);
       if (found.length < query.limit) continue;
       const more = page.last > 0 || i < page.tasks.length - 1;
       return withoutAbsent({ tasks: found, nextAfter: more ? task.number : undefined, ...answer });
@@ -99,8 +103,8 @@ export function taskPages(io: BoardIo) {
 
   return {
     /**
-     * A page of tasks after number `after`; the filters are status, readiness and labels (all of them). With labels
-     * a page may be short of `limit` while more follow: at most SCAN_MOST tasks are looked at.
+     * A page of tasks after number `after`; the filters are status, readiness, labels (all of them) and `fits`. With
+     * the last two a page may be short of `limit` while more follow: at most SCAN_MOST tasks are looked at.
      */
     async page(jobId: string, query: PageQuery): Promise<TaskPage> {
       const codes = await codesFor(jobId, query);

@@ -4,6 +4,7 @@ import { EventId, JobId, TaskId } from './ids.ts';
 import { Job, JobLinks, JobStatus } from './job.ts';
 import { JsonValue, recordOf } from './json.ts';
 import { NewTask } from './new-task.ts';
+import { RerunWhere } from './rerun-http.ts';
 import { READINESS_STATES, Task, TaskFailure } from './task.ts';
 import { TaskStatus } from './task-states.ts';
 import { boundedText } from './text.ts';
@@ -36,6 +37,9 @@ export const TaskListQuery = z.strictObject({
   status: TaskStatus.optional(),
   readiness: z.enum(READINESS_STATES).optional(),
   label: z.union([z.string().max(64), z.array(z.string().max(64)).max(20)]).optional(),
+  /** As a rerun's `where` has them: a pattern for the whole key, and the class of the failure. */
+  key: RerunWhere.shape.key,
+  class: RerunWhere.shape.class,
   cursor,
   limit,
 });

@@ -67,7 +67,7 @@ export {
   TaskId,
 } from './ids.ts';
 export { invalidArgument, parseOrThrow } from './invalid-argument.ts';
-export { toldIssue } from './issue-text.ts';
+export { pathText, toldIssue } from './issue-text.ts';
 export {
   Counts,
   DEFAULT_LIMITS,

@@ -12,6 +12,17 @@ const MENDED_MOST = 16_384;
 /** One repair may uncover the next. */
 const ROUNDS_MOST = 3;
 
+/**
+ * Values for the fields that keep a call from doing what its caller has not seen: they are taken, and fit nothing. So
+ * one that can't be read is not guessed, and the call with it changes nothing.
+ */
+const FITS_NOTHING: ReadonlyMap<unknown, number> = new Map([
+  ['version', 1_000_000],
+  ['expectCount', 1_000_000],
+]);
+
+const guardAt = (path: Path) => (path.length === 1 ? FITS_NOTHING.get(path[0]) : undefined);
+
 /** `given` with the names that its misspelt fields were to have. */
 function respelt(schema: z.ZodType, given: unknown): unknown {
   return misspeltFields(schema, given).reduce(
@@ -44,7 +55,9 @@ function withoutUnknown(call: unknown, at: Path, keys: readonly string[]): unkno
 
 /** The issues of a union's option that has the kind of the value; none when no option has. */
 function ofOption(issue: Extract<Issue, { code: 'invalid_union' }>): Issue[] {
-  const near = issue.errors.find((option) => option.some(({ path }) => path.length > 0));
+  const near = issue.errors.find((option) =>
+    option.some(({ path, code }) => path.length > 0 || code !== 'invalid_type'),
+  );
   return (near ?? []).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
@@ -58,7 +71,8 @@ function repaired(call: unknown, issue: Issue, valid: unknown): unknown {
     return issues.length === 0 ? undefined : repairedAll(call, issues, valid);
   }
   const held = valueAt(call, issue.path);
-  const value = held === undefined ? valueAt(valid, issue.path) : evidentValue(issue, held);
+  const value =
+    held === undefined ? valueAt(valid, issue.path) : (evidentValue(issue, held) ?? guardAt(issue.path));
   return value === undefined ? undefined : changedAt(call, issue.path, () => value);
 }
 
@@ -94,7 +108,8 @@ export function mendedCall(schema: z.ZodType, sent: unknown, { path, fits, valid
   // The schema takes it: what is wrong with it is at the path.
   if (issues.length === 0 && call === sent) {
     const left = named && leavable(named);
-    call = left && taken(call, left);
+    const guard = named && guardAt(named);
+    call = guard === undefined ? left && taken(call, left) : changedAt(call, named ?? [], () => guard);
   }
   for (let round = 0; isFields(call) && issues.length > 0 && round < ROUNDS_MOST; round++) {
     call = repairedAll(call, issues, valid);

@@ -1,4 +1,15 @@
 import { z } from 'zod';
+import { FailureClass, TaskStatus } from './task-states.ts';
+
+const oneOrMore = <Item extends z.ZodType>(item: Item) => z.union([item, z.array(item)]).optional();
+
+/** Which tasks a list is to show. */
+const ListedWhere = z.object({
+  status: oneOrMore(TaskStatus),
+  label: oneOrMore(z.string()),
+  key: z.string().optional(),
+  class: FailureClass.optional(),
+});
 
 /**
  * A call that an error advises, in nobody's language yet: HTTP, tools and MCP each say it in their caller's own. What
@@ -10,7 +21,8 @@ export const NextCall = z.discriminatedUnion('call', [
   z.object({ call: z.literal('read_job'), jobId: z.string().optional() }),
   z.object({
     call: z.enum([
-      'list_tasks',
+      // The list that what was asked for would stand in.
+      'list',
       'list_jobs',
       'claim',
       'start_job',
@@ -20,6 +32,7 @@ export const NextCall = z.discriminatedUnion('call', [
       'list_artifacts',
     ]),
   }),
+  z.object({ call: z.literal('list_tasks'), where: ListedWhere.optional() }),
   z.object({ call: z.literal('again'), with: z.string().optional() }),
 ]);
 export type NextCall = z.infer<typeof NextCall>;
@@ -45,6 +58,25 @@ export interface HttpRequest {
   owner?: unknown;
 }
 
+/** Lists and pages that are about nothing of a job. */
+const OUTSIDE_JOBS = ['/v1/keys', '/login'];
+
+/** The list that what stands at `path` is one of. */
+function listOf(path: string): string {
+  return OUTSIDE_JOBS.find((list) => path === list || path.startsWith(`${list}/`)) ?? '/v1/jobs';
+}
+
+/** The filters as a query; of several statuses a list can't say any, and shows all. */
+function filterQuery({ status, label, key, class: failureClass }: z.infer<typeof ListedWhere> = {}): string {
+  const query = new URLSearchParams();
+  const [first, ...others] = [status ?? []].flat();
+  if (first !== undefined && others.length === 0) query.append('status', first);
+  for (const each of [label ?? []].flat()) query.append('label', each);
+  if (key !== undefined) query.append('key', key);
+  if (failureClass !== undefined) query.append('class', failureClass);
+  return query.size === 0 ? '' : `?${query}`;
+}
+
 /** Says `next` as an HTTP call; `example`: a valid body of the refused one. */
 export function httpCall(next: NextCall, request: HttpRequest, example?: unknown): string {
   if (next.call === 'again') {
@@ -53,7 +85,9 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
   // Read as it is, a stream of events has no end.
   const isStream = request.path.endsWith('/events');
   if (next.call === 'look' && request.method === 'GET' && !isStream) return `GET ${request.path}`;
+  if (next.call === 'list') return `GET ${listOf(request.path)}`;
   const jobId = (next.call === 'read_job' ? next.jobId : undefined) ?? request.jobId;
+  if (next.call === 'look' && jobId === undefined) return `GET ${listOf(request.path)}`;
   if (jobId === undefined || next.call === 'list_jobs') return 'GET /v1/jobs';
   const job = `/v1/jobs/${encodeURIComponent(jobId)}`;
   switch (next.call) {
@@ -74,7 +108,7 @@ export function httpCall(next: NextCall, request: HttpRequest, example?: unknown
     case 'submit_plan':
       return `GET ${job}`;
     case 'list_tasks':
-      return `GET ${job}/tasks`;
+      return `GET ${job}/tasks${filterQuery(next.where)}`;
     case 'claim':
       return words(
         `POST ${job}/tasks/claim`,
@@ -114,6 +148,7 @@ export function toolCall(next: NextCall, tool: string, example?: unknown): strin
       return 'board_list {"view":"ready"}';
     case 'read_job':
     case 'list_tasks':
+    case 'list':
     case 'list_jobs':
     case 'start_job':
     case 'cancel_job':

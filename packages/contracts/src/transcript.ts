@@ -56,6 +56,7 @@ export const COMPACTION_DONE_NOTE = 'compaction/done';
 export const BOOKKEEPING_TOOLS: readonly string[] = ['board_note', 'todo_write'];
 
 const PAGE_ENTRIES = 50;
+const PAGE_CHARACTERS = 4_000_000;
 
 function redacted(value: JsonValue): JsonValue {
   if (typeof value === 'string') return redactText(value);
@@ -75,14 +76,27 @@ export function redactEntry(entry: JournalEntry): JournalEntry {
   return JournalEntry.parse(redacted(z.json().parse(entry)));
 }
 
-/** A page of a journal, redacted; `cursor` is the `nextCursor` of the page before. Errors: `invalid_argument`. */
+/** The first entries whose texts have together `PAGE_CHARACTERS` at most, and one at least. */
+function fitting(entries: readonly JournalEntry[]): readonly JournalEntry[] {
+  let characters = 0;
+  const over = entries.findIndex((entry) => {
+    characters += JSON.stringify(entry).length;
+    return characters > PAGE_CHARACTERS;
+  });
+  return over < 0 ? entries : entries.slice(0, Math.max(1, over));
+}
+
+/**
+ * A page of a journal, redacted; `cursor` is the `nextCursor` of the page before. Long entries make a page short.
+ * Errors: `invalid_argument`.
+ */
 export function transcriptPage(
   taskId: string,
   journal: readonly JournalEntry[],
   { cursor, limit = PAGE_ENTRIES }: { cursor?: string | undefined; limit?: number | undefined } = {},
 ): TranscriptPage {
   const from = placeOf('entries', cursor);
-  const entries = journal.slice(from, from + limit).map(redactEntry);
+  const entries = fitting(journal.slice(from, from + limit)).map(redactEntry);
   const next = from + entries.length;
   return { taskId, entries, ...(next < journal.length ? { nextCursor: cursorAfter('entries', next) } : {}) };
 }

@@ -9,6 +9,7 @@ import {
   type Tool,
   type ToolAnswer,
 } from '@crewboard/contracts';
+import { decidedAttempts } from './decided-attempts.ts';
 
 /** Of one answer of board_list: lines and bytes at most. */
 const LIST_LINES = 50;
@@ -137,7 +138,8 @@ export function createBoardGetTool(boards: Boards, jobId: string): Tool<BoardGet
         const { results, moreDependencies } = await dependencyResults(boards, jobId, task, SHOWN_RESULTS);
         Object.assign(answer, { dependencies: results, moreDependencies });
       }
-      if (include.includes('attempts')) answer.attempts = await boards.attempts(jobId, taskId, task.attempt);
+      if (include.includes('attempts'))
+        answer.attempts = decidedAttempts(task, await boards.attempts(jobId, taskId, task.attempt));
       if (include.includes('events')) answer.events = await boards.taskEvents(jobId, taskId, 50);
       return jsonAnswer(answer);
     },

@@ -44,12 +44,12 @@ import type { LogPlace, Scope, Service } from './service.ts';
 import { defaultProvider, needsModel, noModel, type Settings } from './settings.ts';
 import { steerService } from './steer-service.ts';
 import { createSubmitJob } from './submit-job.ts';
+import { sieveOf } from './task-filter.ts';
 import { visibleJob } from './visible-job.ts';
 import type { ConnectionWatch } from './watch-connections.ts';
 import { servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
-const EVENTS_DEFAULT = 100;
 
 export interface ServiceDependencies {
   boards: Boards;
@@ -125,9 +125,10 @@ function taskCalls({ boards, settings, checkRules }: CheckedDependencies) {
   return {
     async listTasks(scope: Scope, jobId: string, query: TaskListQuery) {
       await visibleJob(boards, scope, jobId);
-      const { cursor, limit = PAGE_DEFAULT, ...filter } = query;
+      const { cursor, limit = PAGE_DEFAULT, key, class: failureClass, ...filter } = query;
       const { tasks, nextAfter, asOf } = await boards.page(jobId, {
         ...filter,
+        fits: sieveOf({ key, class: failureClass }),
         after: placeOf('tasks', cursor),
         limit,
       });
@@ -205,7 +206,7 @@ function eventCalls({ boards, hub }: ServiceDependencies) {
       scope: Scope,
       jobId: string,
       { after = '0-0', filter = {} }: LogPlace = {},
-      limit = EVENTS_DEFAULT,
+      limit = PAGE_DEFAULT,
     ): Promise<EventList> {
       const { asOf } = await visibleJob(boards, scope, jobId);
       if (after !== '0-0' && !(await boards.hasEvent(jobId, after))) throw noSuchEvent(after, asOf);

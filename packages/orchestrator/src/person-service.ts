@@ -17,6 +17,7 @@ import {
 import type { PublishCancel } from './cancel-channel.ts';
 import type { CheckRules } from './checks/check-rules.ts';
 import { refuseUnfitCommandEdit } from './command-tasks.ts';
+import { decidedAttempts } from './decided-attempts.ts';
 import { findTask } from './find-task.ts';
 import { personRequest } from './person-request.ts';
 import { modelsOf, pricesOf, refuseUnpriced } from './prices.ts';
@@ -177,7 +178,7 @@ export function personService({
       const last = Math.min(task.attempt, after + limit);
       const attempts = last > after ? await boards.attempts(jobId, taskId, last, last - after) : [];
       return withoutAbsent({
-        attempts,
+        attempts: decidedAttempts(task, attempts),
         nextCursor: last < task.attempt ? cursorAfter('attempts', last) : undefined,
         asOf: state.asOf,
       });

@@ -1,14 +1,15 @@
 import type { Boards, RerunState } from '@crewboard/board';
 import {
+  CrewboardError,
   type RerunBody,
   type RerunWhere,
   type Task,
   type TaskStatus,
   TERMINAL_STATUSES,
 } from '@crewboard/contracts';
-import { matchesGlob } from './matches-glob.ts';
 import { personRequest } from './person-request.ts';
 import type { RerunCalls } from './service.ts';
+import { fitsFilter } from './task-filter.ts';
 import { visibleJob } from './visible-job.ts';
 
 /** Tasks that one script reads for the choice. */
@@ -16,9 +17,11 @@ const PAGE = 250;
 /** How long a call carries its rerun out itself; what is left then goes on by the outbox. */
 const CARRY_OUT_MS = 5000;
 
-function fits({ key, failure }: Task, where: RerunWhere): boolean {
-  if (where.class !== undefined && failure?.class !== where.class) return false;
-  return where.key === undefined || (key !== undefined && matchesGlob(where.key, key));
+/** A refusal of how many tasks match advises to list those. */
+function withMatches(error: unknown, where: RerunWhere): unknown {
+  if (!(error instanceof CrewboardError)) return error;
+  const isOfCount = error.extras.path === 'where' || error.extras.path === 'expectCount';
+  return isOfCount ? error.with({ next: { call: 'list_tasks', where } }) : error;
 }
 
 /** The ended tasks that match, in the order of their numbers; never task 0 nor a rejected proposal. */
@@ -34,7 +37,7 @@ async function chosen(
     for (let after: number | undefined = 0; after !== undefined; ) {
       const page = await boards.page(jobId, { ...query, after });
       for (const task of page.tasks) {
-        if (fits(task, where)) found.push({ id: task.id, version: task.version, number: task.number });
+        if (fitsFilter(task, where)) found.push({ id: task.id, version: task.version, number: task.number });
       }
       after = page.nextAfter;
     }
@@ -59,14 +62,18 @@ export function rerunService({ boards }: { boards: Boards }): RerunCalls {
       const tasks = await chosen(boards, jobId, where);
       // Before and after: a crash between the two leaves a job that is looked after.
       if (tasks.length > 0) await boards.index.addLive(jobId);
-      const begun = await boards.startRerun(jobId, {
-        by: { kind: 'user', id: scope.caller },
-        reason: 'rerun by a person',
-        instructions,
-        tasks,
-        expectCount,
-        ...personRequest(idempotencyKey, 'rerun', body),
-      });
+      const begun = await boards
+        .startRerun(jobId, {
+          by: { kind: 'user', id: scope.caller },
+          reason: 'rerun by a person',
+          instructions,
+          tasks,
+          expectCount,
+          ...personRequest(idempotencyKey, 'rerun', body),
+        })
+        .catch((error: unknown) => {
+          throw withMatches(error, where);
+        });
       await boards.index.addLive(jobId);
       const state = await carryOut(jobId, begun);
       const { status } = await boards.job(jobId);

@@ -17,9 +17,14 @@ function readsOf({ ids, refs }: EndedJob, events: readonly BoardEvent[]): string
   );
   const filters = ['', 'status=completed', 'status=cancelled', 'status=pending', 'readiness=unreachable'];
   const pages = ['', '&limit=1', '&limit=2&cursor=t2', '&limit=100'];
-  const lists = [...filters, 'label=red', 'label=red&label=big', 'status=failed&readiness=ready'].flatMap(
-    (filter) => pages.map((page) => `/tasks?${filter}${page}`),
-  );
+  const lists = [
+    ...filters,
+    'label=red',
+    'label=red&label=big',
+    'status=failed&readiness=ready',
+    'key=*',
+    'class=model',
+  ].flatMap((filter) => pages.map((page) => `/tasks?${filter}${page}`));
   const places = [events[0]?.id, events[4]?.id, events.at(-1)?.id];
   return [
     '',

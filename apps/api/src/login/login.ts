@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { KeyRing } from '../auth.ts';
 import type { Limits } from '../limits.ts';
 import { refuseForeignForm } from '../origin.ts';
+import { refuseOtherMethods } from '../other-methods.ts';
 import { sessionToken, setSessionCookie } from './cookie.ts';
 import { AFTER_LOGIN, nextPath } from './next-path.ts';
 import { sendAccount, sendLogin } from './page.ts';
@@ -88,5 +89,7 @@ export function mountLogin(app: FastifyInstance, options: LoginOptions): void {
     scope.get('/login', { config }, (request, reply) => showLogin(request, reply, options));
     scope.post('/login', { config }, (request, reply) => logIn(request, reply, options));
     scope.post('/logout', { config }, (request, reply) => logOut(request, reply, options));
+    refuseOtherMethods(scope, '/login', ['GET', 'HEAD', 'POST'], 'public');
+    refuseOtherMethods(scope, '/logout', ['POST'], 'public');
   });
 }

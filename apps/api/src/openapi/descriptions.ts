@@ -11,7 +11,8 @@ const MORE: Readonly<Record<string, string>> = {
   rerunTasks:
     'All of `where` must match. With `expectCount` nothing is run again unless just so many tasks match.',
   listTasks:
-    'Tasks come without instructions, input, output and evidence. `asOf` is the event from which a stream goes on ' +
+    'Tasks come without instructions, input, output and evidence. All filters must match; a page of `label`, `key` or ' +
+    '`class` may be short, or empty, while `nextCursor` says that there is more. `asOf` is the event from which a stream goes on ' +
     'without a gap.',
   addTasks: 'All of them or none, at most 1,000 a call. Keys resolve within the batch, then on the board.',
   followEvents:

@@ -8,10 +8,12 @@ const MEANINGS: Readonly<Record<string, string>> = {
   taskId: 'The ID of the task',
   path: 'The path or the ref of the file; each part is percent encoded',
   cursor: '`nextCursor` of the page before',
-  limit: 'Entries of a page: 50 by default, at most 100',
+  limit: 'Entries of a page: 50 by default, at most 100; a stream has none',
   status: 'Only tasks of this status',
   readiness: 'Only pending tasks of this readiness',
   label: 'A label; several of them mean all',
+  key: 'A pattern for the whole key of a task: `*` stands for any characters, `?` for one',
+  class: 'Only tasks whose failure is of this class',
   after: 'An event ID: what follows it; `now`: only what is new',
   types: 'Event types or families such as `task.*`, with commas between them',
   'idempotency-key':

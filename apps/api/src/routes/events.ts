@@ -41,6 +41,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
             throw new CrewboardError(
               'invalid_argument',
               '"after=now" is for the live stream: a list needs an event ID.',
+              { path: 'after' },
             );
           }
           return json(
@@ -51,6 +52,7 @@ export function eventRoutes(service: Service, commentMs: number): Route[] {
           throw new CrewboardError(
             'invalid_argument',
             '"limit" is for the list: send "Accept: application/json".',
+            { path: 'limit' },
           );
         }
         // A browser that reconnects repeats the first URL and adds the header, so the header is the newer word.

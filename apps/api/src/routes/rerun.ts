@@ -16,7 +16,11 @@ export function rerunRoutes(service: Service): Route[] {
       params: JobPath,
       headers: IdempotencyHeaders,
       body: RerunBody,
-      example: { where: { status: 'failed', class: 'check' }, instructions: 'Amounts are in euros' },
+      example: {
+        where: { status: 'failed', class: 'check' },
+        instructions: 'Amounts are in euros',
+        expectCount: 30,
+      },
       answer: RerunAnswer,
       handler: async ({ params, headers, body }, caller) =>
         json(await service.rerunTasks(caller, params.id, body, headers['idempotency-key'])),

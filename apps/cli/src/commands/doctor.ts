@@ -33,9 +33,9 @@ async function findRedis({ environment, dataDir }: Config): Promise<string> {
 const mendText = (repairable: boolean) => (repairable ? 'can be mended' : '');
 
 function showReport(report: Report): string {
-  const { jobId, status, findings, more, archived } = report;
+  const { jobId, status, findings, more, archived, left } = report;
   if (archived) return `${jobId} archived: no board in Redis to look over`;
-  if (status === 'accepting') return `${jobId} accepting: looked over once it has been started`;
+  if (left) return `${jobId} ${status}: left out, a submit is filling it`;
   const head = `${jobId} ${status ?? 'unreadable'}, ${plural(report.tasks, 'task')}`;
   if (findings.length === 0) return `${head}: healthy`;
   const rows = findings.map(({ check, taskId, found, expected, repairable, repaired }) => [
@@ -49,8 +49,22 @@ function showReport(report: Report): string {
   return `${head}: ${plural(findings.length + more, 'finding')}\n${table(rows)}${rest}`;
 }
 
+/** What came of all reports. */
+interface Sum {
+  boards: number;
+  /** Boards that were not looked over, since a submit is filling them. */
+  left: number;
+  remaining: number;
+  canMend: boolean;
+}
+
 /** What to do next, for people. */
-function showEnd(boards: number, remaining: number, canMend: boolean): string {
+function showEnd({ boards, left, remaining, canMend }: Sum): string {
+  if (left > 0) {
+    const those = left === 1 ? 'a submit is filling it' : 'submits are filling them';
+    const rest = boards === 0 ? '' : ` ${showEnd({ boards, left: 0, remaining, canMend })}`;
+    return `${plural(left, 'board')} left out: ${those}. Look again in a minute.${rest}`;
+  }
   if (boards === 0) return 'There are no boards in Redis to look over.';
   if (remaining === 0) return `${plural(boards, 'board')}: nothing left to mend.`;
   const next = canMend
@@ -80,18 +94,17 @@ async function doctor(
   const redisUrl = await findRedis(config());
   const { runDoctor } = await import('@crewboard/worker');
   const prefix = config().environment.CREWBOARD_PREFIX;
-  let boards = 0;
-  let remaining = 0;
-  let canMend = false;
+  const sum: Sum = { boards: 0, left: 0, remaining: 0, canMend: false };
   const reports = runDoctor({ redisUrl, prefix, jobId, repair: options.repair });
   for await (const report of namingJob(jobId, reports)) {
-    boards += report.archived ? 0 : 1;
-    remaining += report.remaining;
-    canMend ||= report.findings.some(({ repairable, repaired }) => repairable && !repaired);
+    if (report.left) sum.left += 1;
+    else if (!report.archived) sum.boards += 1;
+    sum.remaining += report.remaining;
+    sum.canMend ||= report.findings.some(({ repairable, repaired }) => repairable && !repaired);
     await terminal.data(`${options.json ? safeJson(report) : showReport(report)}\n`);
   }
-  if (remaining > 0) exitWith(EXIT.failed);
-  terminal.message(showEnd(boards, remaining, canMend));
+  if (sum.remaining > 0) exitWith(EXIT.failed);
+  terminal.message(showEnd(sum));
 }
 
 /** `crewboard doctor [JOB]`: looks over boards for what disagrees with itself. */

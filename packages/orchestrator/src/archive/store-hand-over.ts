@@ -53,6 +53,9 @@ export function createStoreHandOver(dependencies: HandOverDependencies): StoreHa
     return true;
   }
 
+  /** A job that was deleted meanwhile took its outbox with it. */
+  const isDeleted = (jobId: string) => boards.index.wasDeleted(jobId).catch(() => false);
+
   function rest(name: string, ms: number): void {
     if (restsUntil.size >= RESTING_MOST) restsUntil.clear();
     restsUntil.set(name, performance.now() + ms);
@@ -65,7 +68,7 @@ export function createStoreHandOver(dependencies: HandOverDependencies): StoreHa
       // Another process is at it, and will remove the entry.
       else rest(name, BUSY_MS);
     } catch (error) {
-      if (closing.signal.aborted) return;
+      if (closing.signal.aborted || (await isDeleted(jobId))) return;
       log.warn({ jobId, kind: entry.kind, err: error }, 'not stored; the sweeper tries again');
       rest(name, REST_MS);
     } finally {

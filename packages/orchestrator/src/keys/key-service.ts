@@ -130,6 +130,7 @@ export function keyService({ store, hasEnvironmentKey }: KeyDependencies): KeyCa
         throw new CrewboardError(
           'forbidden',
           'this key is the CREWBOARD_API_KEY of the server: change that and restart the server. Nothing was changed.',
+          { next: 'GET /v1/keys' },
         );
       }
       if (await store.revoke(id)) return;

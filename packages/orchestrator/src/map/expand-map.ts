@@ -28,8 +28,8 @@ function refuseUnfit(item: MapItem, name: (typeof FILLED)[number], text: string)
   const parsed = NewTask.shape[name].safeParse(text);
   const issue = parsed.error?.issues[0];
   if (issue === undefined) return;
-  const what = `map.items[${item.index}]: the ${name} that map.task makes of it, "${shownLine(text, 60)}",`;
-  throw new CrewboardError('invalid_argument', `${what} ${toldIssue(issue, text).text.trim()}`, {
+  const what = `map.items[${item.index}]: the ${name} that map.task makes of it is "${shownLine(text, 60)}"`;
+  throw new CrewboardError('invalid_argument', `${what}: ${toldIssue(issue, text).text}`, {
     path: `map.task.${name}`,
     index: item.index,
   });
