@@ -4,6 +4,7 @@ import { runCli } from '../../apps/cli/src/program.ts';
 import { fakeService } from '../api/fake-service.ts';
 import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
 import { aJob, anEvent, JOB_ID, TASK_ID } from '../api/records.ts';
+import { API_KEY, openLocalStack } from '../support/local-stack.ts';
 import { recordedTerminal } from './support/terminal.ts';
 
 function startCli(app: OpenApp, args: string[]) {
@@ -86,6 +87,15 @@ test('ends with 1 when nobody is left to be told', async () => {
   expect(terminal.messages).toEqual([
     `crewboard: nobody reads a message in ${JOB_ID} any more: the job is succeeded`,
   ]);
+});
+
+test('names the flag for a job without a lead', async () => {
+  await using stack = await openLocalStack({ worker: false });
+  const terminal = recordedTerminal();
+  const { id } = await stack.client.jobs.submit({ tasks: [{ title: 'A' }] });
+  const variables = { CREWBOARD_URL: stack.url, CREWBOARD_API_KEY: API_KEY };
+  expect(await runCli(['steer', id, 'x'], terminal, variables)).toBe(2);
+  expect(terminal.messages.join()).toContain(`${id} has no lead: name the agent of a task with --task`);
 });
 
 test.each([

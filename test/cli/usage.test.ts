@@ -59,6 +59,10 @@ test.each([
   { args: ['keys', 'revok', '--help'], says: "unknown command 'revok': did you mean revoke?" },
   { args: ['help', 'keys', 'revok'], says: "unknown command 'revok': did you mean revoke?" },
   { args: ['embed-redis', '--help'], says: "unknown command 'embed-redis'" },
+  {
+    args: ['ls', '--status', 'running', 'paused'],
+    says: "too many arguments for 'ls': it takes 0, got 1; quote",
+  },
   { args: ['ls', '--bogus'], says: "unknown option '--bogus'" },
   { args: ['ls', '--statu=failed'], says: "unknown option '--statu=failed': did you mean --status?" },
   { args: ['ls', '--limit'], says: '--limit needs a value: --limit <jobs>' },

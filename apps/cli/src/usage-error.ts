@@ -29,6 +29,11 @@ const REWORDED: readonly (readonly [
 ])[] = [
   [REFUSED_VALUE, (found) => refusedValue(found.groups ?? {})],
   [
+    /^error: (too many arguments.*)\. Expected (\d+) arguments? but got (\d+)\.$/,
+    (found) =>
+      `${found[1]}: it takes ${found[2]}, got ${found[3]}; quote a value with spaces or *, join several with commas`,
+  ],
+  [
     /^error: unknown option '(.*)'$/s,
     (found, asked) =>
       asked === undefined ? `unknown option '${found[1]}'` : unknownFlag(asked.command, found[1] ?? ''),

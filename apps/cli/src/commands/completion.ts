@@ -20,6 +20,10 @@ export function addCompletion(program: Command, { terminal }: Context): void {
     .command('completion')
     .description('Print a script that completes commands, flags, files and job IDs in your shell')
     .addArgument(new Argument('<shell>', 'for which shell').choices(SHELLS))
+    .addHelpText(
+      'after',
+      '\nIt completes `crewboard`, not `npx crewboard`; in a checkout, first:\n  crewboard() { npx crewboard "$@"; }',
+    )
     .action((shell: Shell) => terminal.data(SCRIPTS[shell](listCommands(program))));
   withExamples(command, [
     'source <(crewboard completion bash)    in this shell, or in ~/.bashrc for all',

@@ -17,7 +17,13 @@ async function send(client: Client, jobId: string, body: MessageBody): Promise<M
   try {
     return await client.jobs.message(jobId, body);
   } catch (error) {
-    if (!(error instanceof CrewboardError) || error.code !== 'terminal') throw error;
+    if (!(error instanceof CrewboardError)) throw error;
+    if (error.extras.path === 'target')
+      throw new CrewboardError(
+        error.code,
+        `${jobId} has no lead: name the agent of a task with --task (\`crewboard board ${jobId}\` lists them)`,
+      );
+    if (error.code !== 'terminal') throw error;
     const whose = body.target === undefined ? '' : ` for ${body.target}`;
     const detail = `nobody reads a message${whose} in ${jobId} any more: ${error.detail.split('\n')[0]}`;
     throw new CrewboardError('terminal', detail, {}, { cause: error });
