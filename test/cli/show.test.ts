@@ -26,6 +26,23 @@ test('shows lists of flat objects as tables and flat objects on a line', () => {
   );
 });
 
+test('cuts texts of a table until it fits the terminal, and counts columns of wide characters', () => {
+  const pages = [
+    { file: 'docs/operations/configuration.md', title: 'What can be set, and where', words: 812 },
+  ];
+  expect(showOutput(pages, 60)).toBe(
+    [
+      'file                      title                     words',
+      'docs/operations/configu…  What can be set, and wh…    812',
+    ].join('\n'),
+  );
+  const wide = [
+    { a: '日本語', b: 1 },
+    { a: 'x', b: 22 },
+  ];
+  expect(showOutput(wide)).toBe('a       b\n日本語   1\nx       22');
+});
+
 test('shows what it has no form for as JSON', () => {
   expect(showOutput([1, [2]])).toBe('[\n  1,\n  [\n    2\n  ]\n]');
   expect(showOutput({ deep: { list: [1] }, empty: [] })).toBe('deep: {"list":[1]}\n\nempty: []');

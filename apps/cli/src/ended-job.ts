@@ -25,8 +25,9 @@ export async function showEnded(
     if (result.simulated) terminal.message(SIMULATED);
     await terminal.data(`${safeJson(result)}\n`);
   } else {
-    const list = failed.length === 0 ? undefined : showFailed(job, failed, terminal.dataColumns());
-    await printText(terminal, showResult(job, result, list));
+    const columns = terminal.dataColumns();
+    const list = failed.length === 0 ? undefined : showFailed(job, failed, columns);
+    await printText(terminal, showResult(job, result, { failed: list, columns }));
     terminal.message(`Each task's result: \`crewboard results ${job.id}\``);
   }
   const next = nextCommands(job, failed);

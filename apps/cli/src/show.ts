@@ -6,12 +6,15 @@ import {
   type JsonValue,
   type Spend,
   shownLine,
+  textColumns,
 } from '@crewboard/contracts';
 import { plural, safeJson, safeLine, safeText, table } from './text.ts';
 
 type Row = Record<string, string | number | boolean | null>;
 
 const MAX_CELL = 60;
+/** Shorter cells tell nothing. */
+const LEAST_CELL = 12;
 
 function isRecord(value: JsonValue | undefined): value is { [key: string]: JsonValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -23,20 +26,31 @@ function isRow(value: JsonValue): value is Row {
   );
 }
 
-function cell(value: Row[string] | undefined): string | number {
+function cell(value: Row[string] | undefined, most = MAX_CELL): string | number {
   if (typeof value === 'number') return value;
-  return value === undefined || value === null ? '' : safeLine(String(value), MAX_CELL);
+  return value === undefined || value === null ? '' : safeLine(String(value), most);
 }
 
-function showRows(rows: readonly Row[]): string {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const heading = columns.map((column) => safeLine(column, MAX_CELL));
-  return table([heading, ...rows.map((row) => columns.map((column) => cell(row[column])))]);
+/** The rows as a table, its texts cut until it fits `columns` if that can be. */
+function showRows(rows: readonly Row[], columns: number): string {
+  const fields = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cutTo = (most: number) =>
+    table([
+      fields.map((field) => safeLine(field, most)),
+      ...rows.map((row) => fields.map((field) => cell(row[field], most))),
+    ]);
+  const fits = (shown: string) => shown.split('\n').every((line) => textColumns(line) <= columns);
+  for (let most = MAX_CELL; most > LEAST_CELL; most -= 4) {
+    const shown = cutTo(most);
+    if (fits(shown)) return shown;
+  }
+  return cutTo(LEAST_CELL);
 }
 
-function showField(name: string, value: JsonValue): string {
+function showField(name: string, value: JsonValue, columns: number): string {
   const label = safeLine(name, MAX_CELL);
-  if (Array.isArray(value) && value.length > 0 && value.every(isRow)) return `${label}\n${showRows(value)}`;
+  if (Array.isArray(value) && value.length > 0 && value.every(isRow))
+    return `${label}\n${showRows(value, columns)}`;
   if (isRow(value)) {
     const fields = Object.entries(value).map(([key, field]) => `${safeLine(key, MAX_CELL)} ${cell(field)}`);
     return `${label}: ${fields.join(', ')}`;
@@ -44,13 +58,16 @@ function showField(name: string, value: JsonValue): string {
   return `${label}: ${typeof value === 'string' ? safeText(value) : safeJson(value)}`;
 }
 
-/** Renders a job's output for people: lists of flat objects as tables, the rest as text or JSON. */
-export function showOutput(output: JsonValue): string {
-  if (Array.isArray(output) && output.length > 0 && output.every(isRow)) return showRows(output);
+/**
+ * Renders a job's output for people: lists of flat objects as tables of at most `columns` where their texts can be cut
+ * so far, the rest as text or JSON.
+ */
+export function showOutput(output: JsonValue, columns = Number.POSITIVE_INFINITY): string {
+  if (Array.isArray(output) && output.length > 0 && output.every(isRow)) return showRows(output, columns);
   if (!isRecord(output))
     return safeText(typeof output === 'string' ? output : JSON.stringify(output, null, 2));
   return Object.entries(output)
-    .map(([name, value]) => showField(name, value))
+    .map(([name, value]) => showField(name, value, columns))
     .join('\n\n');
 }
 
@@ -126,12 +143,16 @@ export function showJob(job: Job): string {
 
 /**
  * Renders an ended job for people: summary, output, what failed if that is told, then the honest counts, status and
- * spend.
+ * spend; its tables in `columns`, where a terminal has some.
  */
-export function showResult(job: Job, result: JobResult, failed?: string): string {
+export function showResult(
+  job: Job,
+  result: JobResult,
+  { failed, columns }: { failed?: string | undefined; columns?: number | undefined } = {},
+): string {
   const parts: string[] = [];
   if (result.summary !== undefined) parts.push(safeText(result.summary));
-  if (result.output !== undefined) parts.push(showOutput(result.output));
+  if (result.output !== undefined) parts.push(showOutput(result.output, columns));
   if (failed !== undefined) parts.push(failed);
   const simulated = result.simulated ? ` ${SIMULATED}` : '';
   parts.push(`Job ${job.id} ${showState(job)}.${simulated}\nSpent ${showSpend(result.spend)}.`);

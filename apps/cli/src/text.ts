@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path';
-import { visibleText } from '@crewboard/contracts';
+import { textColumns, visibleText } from '@crewboard/contracts';
 
 /**
  * Returns `text` with control, bidi and hidden characters shown as `\uXXXX`, so that titles and summaries written by
@@ -28,14 +28,16 @@ export function table(rows: readonly (readonly (string | number)[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, String(cell).length);
+      widths[column] = Math.max(widths[column] ?? 0, textColumns(String(cell)));
     });
   }
   const lines = rows.map((row) =>
     row
       .map((cell, column) => {
         const width = widths[column] ?? 0;
-        return typeof cell === 'number' ? String(cell).padStart(width) : cell.padEnd(width);
+        return typeof cell === 'number'
+          ? String(cell).padStart(width)
+          : cell + ' '.repeat(Math.max(0, width - textColumns(cell)));
       })
       .join('  ')
       .trimEnd(),

@@ -74,7 +74,8 @@ export async function findExample({ environment }: Config): Promise<Example> {
       terminal.message(`Submitted the example ${id}: ${safeLine(body.title ?? body.goal ?? file)}`);
       try {
         const job = await followJob(client, id, terminal, signal);
-        await printText(terminal, `\n${showResult(job, await client.jobs.result(id))}`);
+        const columns = terminal.dataColumns();
+        await printText(terminal, `\n${showResult(job, await client.jobs.result(id), { columns })}`);
         for (const line of whereToLook(instance, id)) terminal.message(line);
       } catch (error) {
         if (!signal.aborted) throw error;
