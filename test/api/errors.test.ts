@@ -174,6 +174,32 @@ test.each([
   expect(answer.headers['content-type']).toContain('application/problem+json');
 });
 
+test.each([
+  ['GET', `/v1/keys/key_2345abcd`, 'GET /v1/keys'],
+  ['POST', `/v1/keys/key_2345abcd`, 'GET /v1/keys'],
+  ['GET', `/v1/jobs/${JOB_ID}/cancel`, `GET /v1/jobs/${JOB_ID}`],
+  ['PUT', `/v1/jobs/${JOB_ID}`, `GET /v1/jobs/${JOB_ID}`],
+])('the wrong method %s of %s is advised nothing that changes something', async (method, path, next) => {
+  await using app = await openApp();
+  const { status, text } = await app.raw(path, { method, headers: AS_ADMIN });
+  expect([status, JSON.parse(text).next]).toEqual([405, next]);
+});
+
+test.each(['PROPFIND', 'MKCOL', 'LOCK', 'PURGE'])('%s is a method of no path', async (method) => {
+  await using app = await openApp();
+  const { status, headers, text } = await app.raw('/v1/jobs', { method, headers: AS_ADMIN });
+  expect([status, headers.allow]).toEqual([405, 'GET, HEAD, POST, PATCH, DELETE']);
+  expect(JSON.parse(text)).toMatchObject({ code: 'method_not_allowed', next: 'GET /v1/jobs' });
+});
+
+test('a place in a stream that is named twice is refused as that', async () => {
+  await using app = await openApp();
+  const { status, text } = await app.raw(`/v1/jobs/${JOB_ID}/events?after=now&after=now`, {
+    headers: AS_ADMIN,
+  });
+  expect([status, JSON.parse(text).detail]).toEqual([400, expect.stringContaining('after must stand once')]);
+});
+
 test('an unforeseen error is unavailable, shows no internals and is logged', async () => {
   const { service } = fakeService();
   const broken = {

@@ -207,3 +207,26 @@ test.each(['cross-site', 'same-site'])(
     expect(answer.headers.get('set-cookie')).toBeNull();
   },
 );
+
+test('a login that is no form is told what the page sends', async () => {
+  await using app = await openApp();
+  const answer = await fetch(`${app.url}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ key: ADMIN_KEY }),
+  });
+  expect([answer.status, await answer.json()]).toMatchObject([
+    415,
+    { code: 'unsupported_media_type', allowed: ['application/x-www-form-urlencoded'], next: 'GET /login' },
+  ]);
+});
+
+test.each([
+  ['text/html,application/xhtml+xml,*/*;q=0.8', 'text/html; charset=utf-8'],
+  ['application/json, text/html;q=0.1', 'application/problem+json; charset=utf-8'],
+  ['*/*', 'application/problem+json; charset=utf-8'],
+])('who accepts %s is asked for a key in %s', async (accept, type) => {
+  await using app = await openApp();
+  const { status, headers } = await app.raw('/v1/jobs', { headers: { accept } });
+  expect([status, headers['content-type']]).toEqual([401, type]);
+});

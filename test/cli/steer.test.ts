@@ -43,8 +43,9 @@ test('shows a plan safely, approves it, rejects it with a word', async () => {
   expect(await shown.code).toBe(0);
   expect(shown.terminal.out()).toContain('Plan 2: 2 tasks to add');
   expect(shown.terminal.out()).toContain('- First [a]\n- Second after a\n');
+  expect(shown.terminal.out()).toContain('With it start those on the board, 1 in all:\n- #1 ');
   expect(shown.terminal.out()).not.toContain('\u001b');
-  expect(app.fake.calls).toEqual([]);
+  expect(app.fake.calls.splice(0).map(({ method }) => method)).toEqual(['listTasks']);
   expect(await startCli(app, ['approve', JOB_ID]).code).toBe(0);
   const rejected = startCli(app, ['approve', JOB_ID, '--reject', '--text', 'fewer']);
   expect(await rejected.code).toBe(0);

@@ -2,6 +2,9 @@ import { expect, test } from 'vitest';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
 import { JOB_ID, TASK_ID } from '../api/records.ts';
+import { openLeadStack } from '../orchestrator/support.ts';
+import { API_KEY } from '../support/local-stack.ts';
+import { reply } from '../support/scripted-messages-api.ts';
 import { recordedTerminal } from './support/terminal.ts';
 
 async function cli(app: OpenApp, ...args: string[]) {
@@ -72,4 +75,15 @@ test('lists as many jobs of the statuses asked for as it is told to', async () =
   expect(code).toBe(0);
   expect(out.split(JOB_ID)).toHaveLength(3);
   expect(said).toBe('The newest 2 jobs; --limit N or --all shows more.');
+});
+
+test('names the lead that has failed among what keeps the job', async () => {
+  await using stack = await openLeadStack({ lead: () => reply([], { stopReason: 'refusal' }) });
+  const jobId = await stack.submit({ goal: 'Do it' });
+  await stack.until(jobId, 'failed');
+  const terminal = recordedTerminal();
+  const variables = { CREWBOARD_URL: stack.local.url, CREWBOARD_API_KEY: API_KEY };
+  expect(await runCli(['why', jobId], terminal, variables)).toBe(0);
+  expect(terminal.out()).not.toContain('No task stands still');
+  expect(terminal.out()).toContain('refused');
 });

@@ -14,6 +14,7 @@ import { measureRequests } from './http-metrics.ts';
 import { acceptJsonOnly } from './json-body.ts';
 import type { Sessions } from './login/sessions.ts';
 import { isLoopback } from './origin.ts';
+import { refuseUnknownMethod } from './other-methods.ts';
 import { problemHandler } from './problem.ts';
 import { registerRoutes } from './register-routes.ts';
 import type { Route } from './route.ts';
@@ -177,7 +178,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   logRequests(app);
   measureRequests(app, registry);
   app.setErrorHandler(handleProblem);
-  app.setNotFoundHandler(() => {
+  app.setNotFoundHandler((request, reply) => {
+    if (!app.supportedMethods.includes(request.method)) refuseUnknownMethod(request, reply);
     throw new CrewboardError('not_found', 'There is no such path: the API is below /v1.', {
       next: { call: 'list' },
     });

@@ -35,9 +35,11 @@ function accessOf(request: FastifyRequest): Access {
   return request.routeOptions.config.access ?? (request.is404 ? 'any-key' : 'operator');
 }
 
-/** A person with a browser is shown a form, also by paths that are for programs. */
-function wantsPage({ method, headers }: FastifyRequest): boolean {
-  return ['GET', 'HEAD'].includes(method) && headers.accept?.includes('text/html') === true;
+/** A person with a browser is shown a form, also by paths that are for programs; who names JSON first is a program. */
+function wantsPage({ method, headers: { accept = '' } }: FastifyRequest): boolean {
+  const page = accept.indexOf('text/html');
+  const json = accept.search(/application\/(?:problem\+)?json/);
+  return ['GET', 'HEAD'].includes(method) && page >= 0 && (json < 0 || page < json);
 }
 
 /** A key goes before a session: whoever sends one means it. */

@@ -14,12 +14,11 @@ export function refuseOtherMethods(
 ): void {
   const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     void reply.header('Allow', allowed.join(', '));
-    const [first = 'GET'] = allowed;
-    // What only reads, where there is such a method: it can be sent as it stands.
-    const method = allowed.includes('GET') ? 'GET' : first;
+    // What only reads can be sent as it stands, and no other method is advised: it may be one that revokes or cancels.
+    const reads = `GET ${request.raw.url?.split('?', 1)[0]}`;
     throw new CrewboardError('method_not_allowed', `This path takes ${allowed.join(', ')} only.`, {
       allowed: [...allowed],
-      next: `${method} ${request.raw.url?.split('?', 1)[0]}`,
+      next: allowed.includes('GET') ? reads : { call: path.startsWith('/v1/jobs/:id') ? 'read_job' : 'list' },
     });
   };
   app.route({
@@ -29,5 +28,17 @@ export function refuseOtherMethods(
     config: { access },
     onRequest: refuse,
     handler: refuse,
+  });
+}
+
+/** The methods that some path takes. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'];
+
+/** Answers 405 to a method that no path takes, such as PROPFIND. */
+export function refuseUnknownMethod(request: FastifyRequest, reply: FastifyReply): never {
+  void reply.header('Allow', METHODS.join(', '));
+  throw new CrewboardError('method_not_allowed', `No path takes ${request.method}.`, {
+    allowed: METHODS,
+    next: { call: 'list' },
   });
 }

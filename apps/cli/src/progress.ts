@@ -74,10 +74,18 @@ export async function followJob(
   const lines = eventLines(client, jobId, signal);
   let told: string | undefined;
   const display = stateDisplay({ client, jobId, lines, told: () => told }, terminal, signal);
-  const onReconnect = () => terminal.status('The server does not answer: reconnecting ...');
+  let isAway = false;
+  const onReconnect = () => {
+    const line = 'The server does not answer: reconnecting ...';
+    if (terminal.isInteractive) terminal.status(line);
+    // Once for all tries, where nothing is redrawn.
+    else if (!isAway) terminal.message(line);
+    isAway = true;
+  };
   const events = client.jobs.events(jobId, { signal, onResync: display.request, onReconnect });
   try {
     for await (const event of events) {
+      isAway = false;
       for (const line of await lines.linesFor(event)) terminal.message(line);
       told = event.id;
       display.request();

@@ -27,6 +27,7 @@ const holder = ({ owner = '' }: Current) =>
 
 /** How attempts end, by their outcome. */
 const ENDS: Record<string, string> = {
+  completed: 'its result was handed in',
   released: 'it was given back',
   parked: 'it was parked',
   expired: 'its lease ran out',

@@ -21,6 +21,9 @@ export interface LoginOptions {
   limits: () => Limits;
 }
 
+/** What a browser sends of a form. */
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
 /** Sends the browser on by GET. */
 function goTo(reply: FastifyReply, path: string): FastifyReply {
   return reply.code(303).header('Location', path).send();
@@ -69,6 +72,12 @@ function showRefusal(error: unknown, request: FastifyRequest, reply: FastifyRepl
     return sendLogin(reply, 503, { next, problem: error.detail });
   if (error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return sendLogin(reply, 413, { next, problem: 'That is too long for a key.' });
+  if (error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    throw new CrewboardError(
+      'unsupported_media_type',
+      `The login takes the form of its page: send it with "Content-Type: ${FORM_TYPE}". Calls of the API need no login, but "Authorization: Bearer <key>".`,
+      { allowed: [FORM_TYPE], next: 'GET /login' },
+    );
   throw error;
 }
 
@@ -80,7 +89,7 @@ export function mountLogin(app: FastifyInstance, options: LoginOptions): void {
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser<string>(
-      'application/x-www-form-urlencoded',
+      FORM_TYPE,
       { parseAs: 'string', bodyLimit: FORM_BYTES_MOST },
       async (_request: FastifyRequest, body: string) => Object.fromEntries(new URLSearchParams(body)),
     );

@@ -5,7 +5,10 @@ import { type Answer, BARE, guardedRoute, json, type Route } from '../route.ts';
 import { SSE_HEADERS, sseText } from '../sse.ts';
 import { JobPath } from './shapes.ts';
 
-const Place = z.union([z.literal('now'), EventId], 'must be an event ID such as "1764500000000-0", or "now"');
+const Place = z.union([z.literal('now'), EventId], {
+  error: ({ input }) =>
+    Array.isArray(input) ? 'must stand once' : 'must be an event ID such as "1764500000000-0", or "now"',
+});
 const EventsQuery = EventFilterQuery.extend({
   after: Place.optional(),
   limit: z.coerce.number().int().min(1).max(100).optional(),

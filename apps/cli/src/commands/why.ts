@@ -1,4 +1,4 @@
-import type { Client } from '@crewboard/client';
+import { type Client, isCrewboardError } from '@crewboard/client';
 import type { Job, Task, TaskListQuery, Why } from '@crewboard/contracts';
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
@@ -39,14 +39,34 @@ async function explainTask(client: Client, jobId: string, task: Task): Promise<E
   return { taskId, number, title, why: await client.tasks.why(jobId, taskId) };
 }
 
-/** The tasks that stand still, a few of each kind. */
+/** The lead's own task, which no list has; undefined in a job without a lead. */
+async function leadOf(client: Client, jobId: string): Promise<Task | undefined> {
+  try {
+    return await client.tasks.get(jobId, await findTaskId(client, jobId, 0));
+  } catch (error) {
+    if (isCrewboardError(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
+
+const standsStill = ({ status, readiness }: Task) =>
+  STUCK.some(
+    (kind) => kind.status === status || (status === 'pending' && kind.readiness === readiness?.state),
+  );
+
+/** The tasks that stand still, a few of each kind; the lead first. */
 async function stuckTasks(client: Client, { id: jobId, counts }: Job): Promise<Explained[]> {
   // While nobody works, what is ready stands still as well: it waits for people, or for a worker.
   const kinds = counts.in_progress > 0 ? STUCK : [...STUCK, { readiness: 'ready' as const }];
   const lists = await Promise.all(
     kinds.map((query) => client.tasks.list(jobId, { ...query, limit: SHOWN_A_KIND })),
   );
-  return Promise.all(lists.flatMap(({ tasks }) => tasks.map((task) => explainTask(client, jobId, task))));
+  const lead = await leadOf(client, jobId);
+  const tasks = [
+    ...(lead !== undefined && standsStill(lead) ? [lead] : []),
+    ...lists.flatMap((list) => list.tasks),
+  ];
+  return Promise.all(tasks.map((task) => explainTask(client, jobId, task)));
 }
 
 function showWhy({ why }: Explained): string {
