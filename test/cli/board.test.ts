@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
 import { aJob, aTask, JOB_ID } from '../api/records.ts';
+import { API_KEY, openLocalStack } from '../support/local-stack.ts';
 import { recordedTerminal } from './support/terminal.ts';
 
 async function board(app: OpenApp, ...args: string[]) {
@@ -58,4 +59,37 @@ test.each([
   const { code, messages } = await board(app, ...args);
   expect(code).toBe(2);
   expect(messages.join()).toContain(says);
+});
+
+test('by status shows what people must act on first, wherever it stands in the plan', async () => {
+  await using stack = await openLocalStack({ worker: false });
+  const { client, url } = stack;
+  const title = 'A title that is longer than a terminal has columns, and that no pipe cuts '.repeat(2);
+  const tasks = Array.from({ length: 6 }, (_, i) => ({ key: `k${i}`, title: `${title}${i}` }));
+  const { id } = await client.jobs.submit({
+    tasks: tasks.map((task) => ({ ...task, executor: 'external' as const })),
+  });
+  const last = (await client.tasks.list(id, { key: 'k5' })).tasks[0]?.id ?? '';
+  const taken = await client.tasks.claim(id, { owner: 'ann', taskId: last });
+  if (taken.task === null) throw new Error('nothing was ready');
+  const { claimToken } = taken;
+  await client.tasks.block(id, last, {
+    claimToken,
+    kind: 'needs_input',
+    reason: 'which?',
+    question: 'which?',
+  });
+  const shown = async (...args: string[]) => {
+    const terminal = recordedTerminal();
+    await runCli(['board', id, ...args], terminal, {
+      CREWBOARD_URL: `${url}/v1`,
+      CREWBOARD_API_KEY: API_KEY,
+    });
+    return terminal.out().split('\n').slice(2, -1);
+  };
+  const two = await shown('--by', 'status', '--limit', '2');
+  expect(two.map((line) => line.slice(0, 6))).toEqual(['[!] #6', '[ ] #1', '… and ']);
+  expect(two[0]).toContain(`${title}5`);
+  expect(two[2]).toBe('… and 4 more');
+  expect(await shown('--by', 'status')).toHaveLength(6);
 });

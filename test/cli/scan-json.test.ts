@@ -42,3 +42,13 @@ test('knows the lines of the outermost keys alone', () => {
     ['d', 6],
   ]);
 });
+
+test.each([
+  ['{"a": 1,\n"b": 2,\n"a": 3}', 'line 3: this key stands twice'],
+  ['{"x": [{"a": 1, "\\u0061": 2}]}', 'line 1: this key stands twice'],
+  ['{"a": {"b": 1}, "b": {"a": 1}}', undefined],
+  [`${'['.repeat(100_000)}${']'.repeat(100_000)}`, undefined],
+])('finds a key that stands twice in its object: %#', (text, fault) => {
+  expect(() => JSON.parse(text)).not.toThrow();
+  expect(scanJson(text).fault).toBe(fault);
+});

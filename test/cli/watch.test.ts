@@ -109,6 +109,12 @@ test('tells no pace until five tasks have ended, and a slower one when nothing e
   expect(pace.at(8000, 10)).toEqual({ perMinute: 30, leftMs: 20_000 });
 });
 
+test('tells the pace of tasks that end hundreds a second', () => {
+  const pace = paceKeeper();
+  for (let at = 0; at <= 4000; at += 5) pace.ended(at);
+  expect(pace.at(4000, 100)?.perMinute).toBeCloseTo(12_000, -2);
+});
+
 test('groups by parent before label, and follows what events tell', () => {
   const groups = boardGroups();
   groups.take([aTask({ labels: ['api'] }), aTask({ id: 't_bbbb2345', labels: [] })]);

@@ -3,7 +3,7 @@ import { runCli } from '../../apps/cli/src/program.ts';
 import { ADMIN_KEY, type OpenApp, openApp } from '../api/open-app.ts';
 import { JOB_ID, TASK_ID } from '../api/records.ts';
 import { openLeadStack } from '../orchestrator/support.ts';
-import { API_KEY } from '../support/local-stack.ts';
+import { API_KEY, openLocalStack } from '../support/local-stack.ts';
 import { reply } from '../support/scripted-messages-api.ts';
 import { recordedTerminal } from './support/terminal.ts';
 
@@ -86,4 +86,13 @@ test('names the lead that has failed among what keeps the job', async () => {
   expect(await runCli(['why', jobId], terminal, variables)).toBe(0);
   expect(terminal.out()).not.toContain('No task stands still');
   expect(terminal.out()).toContain('refused');
+});
+
+test('says how many more stand still than it explains', async () => {
+  await using stack = await openLocalStack({ worker: false });
+  const tasks = Array.from({ length: 8 }, (_, i) => ({ title: `T${i}`, executor: 'external' as const }));
+  const { id } = await stack.client.jobs.submit({ tasks });
+  const terminal = recordedTerminal();
+  await runCli(['why', id], terminal, { CREWBOARD_URL: stack.url, CREWBOARD_API_KEY: API_KEY });
+  expect(terminal.out()).toContain(`And 3 more ready: \`crewboard board ${id} --by status\``);
 });

@@ -63,8 +63,11 @@ function readText(path: string, isNamed: boolean): string | undefined {
 
 function parseFields(path: string, text: string, { fault }: JsonScan): Record<string, unknown> {
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+    const fields = z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+    if (fault !== undefined) throw refuse(path, fault);
+    return fields;
   } catch (error) {
+    if (error instanceof CrewboardError) throw error;
     if (error instanceof z.ZodError) throw refuse(path, 'must be a JSON object such as {"port": 8000}');
     // The engine's own words repeat a piece of the text, which may be a key.
     throw refuse(path, `is not JSON: ${fault ?? 'check commas and quotes (comments are not allowed)'}`);

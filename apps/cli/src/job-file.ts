@@ -40,13 +40,16 @@ function decode(source: Buffer, name: string): string {
 }
 
 function parseJson(text: string, name: string): unknown {
+  const { fault } = scanJson(text);
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (fault === undefined) return value;
   } catch (error) {
     // The engine's own words repeat a piece of the text, and on some versions name no place.
-    const why = scanJson(text).fault ?? 'check commas and quotes';
+    const why = fault ?? 'check commas and quotes';
     throw new CrewboardError('invalid_argument', `${name} is not JSON: ${why}`, {}, { cause: error });
   }
+  throw new CrewboardError('invalid_argument', `${name}: ${fault}`);
 }
 
 /**

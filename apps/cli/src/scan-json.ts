@@ -2,7 +2,7 @@ import { type Node, type ParseError, parseTree, printParseErrorCode } from 'json
 
 /** What a JSON text that people write looks like by its lines. */
 export interface JsonScan {
-  /** The first line and column where the text stops being JSON, and what is wrong there. */
+  /** Where the text stops being JSON, or has a key twice, and what is wrong there. */
   fault: string | undefined;
   /** The line of each key of the outermost object, from 1. */
   lineOfKey: ReadonlyMap<string, number>;
@@ -43,6 +43,20 @@ function faultOf(text: string, { error, offset }: ParseError): string {
   return offset >= text.length ? `${place}: the file ends too early, ${words}` : `${place}: ${words}`;
 }
 
+/** Says of the first key that stands twice in its object: which of the two was meant, nobody knows. */
+function repeatedIn(text: string, node: Node | undefined): string | undefined {
+  const names = new Set<unknown>();
+  for (const child of node?.children ?? []) {
+    const [key] = child.type === 'property' ? (child.children ?? []) : [];
+    if (key !== undefined && names.has(key.value))
+      return `line ${lineAt(text, key.offset)}: this key stands twice`;
+    if (key !== undefined) names.add(key.value);
+    const deeper = repeatedIn(text, child);
+    if (deeper !== undefined) return deeper;
+  }
+  return undefined;
+}
+
 function linesOf(text: string, root: Node | undefined): ReadonlyMap<string, number> {
   const keys = root?.type === 'object' ? (root.children ?? []) : [];
   return new Map(
@@ -54,9 +68,17 @@ function linesOf(text: string, root: Node | undefined): ReadonlyMap<string, numb
 
 /** Looks over `text` for where it is not JSON, and for its keys. */
 export function scanJson(text: string): JsonScan {
-  if (text.length > CHARACTERS_MOST) return { fault: undefined, lineOfKey: new Map() };
-  const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { disallowComments: true });
-  const [first] = errors;
-  return { fault: first && faultOf(text, first), lineOfKey: linesOf(text, root) };
+  const nothing = { fault: undefined, lineOfKey: new Map() };
+  if (text.length > CHARACTERS_MOST) return nothing;
+  try {
+    const errors: ParseError[] = [];
+    const root = parseTree(text, errors, { disallowComments: true });
+    const [first] = errors;
+    const fault = first === undefined ? repeatedIn(text, root) : faultOf(text, first);
+    return { fault, lineOfKey: linesOf(text, root) };
+  } catch (error) {
+    // Nested deeper than the stack: its own schema refuses it.
+    if (error instanceof RangeError) return nothing;
+    throw error;
+  }
 }

@@ -87,6 +87,10 @@ function explainFor(url: string, error: unknown): unknown {
     return new CrewboardError('unauthorized', `the server at ${url} does not know this API key: ${fix}`);
   }
   if (!isOutOfReach(error)) return error;
+  if (error.extras.timedOut === true) {
+    const detail = `the server at ${url} takes connections and does not answer: look at its log, or restart it`;
+    return new CrewboardError('unavailable', detail, {}, { cause: error });
+  }
   const fix = LOOPBACK.has(new URL(url).hostname)
     ? 'start it with `crewboard up`, or name another with --url'
     : 'check --url or CREWBOARD_URL';
@@ -101,6 +105,9 @@ function explainFor(url: string, error: unknown): unknown {
 /** A stream that was cut is taken up again for about ten minutes: servers are restarted, machines boot. */
 const RECONNECT = { tries: 65 };
 
+/** `up` prints where the API is, and people copy it: with the /v1 that the client adds. */
+const rootOf = (url: string) => url.replace(/\/v1\/?$/, '');
+
 /**
  * Runs `use` with the client of the server that flags, environment and data folder name.
  * When that can't be reached or refuses the key, the error says what to do.
@@ -112,7 +119,7 @@ export async function withServer<T>(
 ): Promise<T> {
   const { url, key } = await chooseServer(config, flags);
   try {
-    return await use(createClient({ baseUrl: url, apiKey: key, reconnect: RECONNECT }));
+    return await use(createClient({ baseUrl: rootOf(url), apiKey: key, reconnect: RECONNECT }));
   } catch (error) {
     throw explainFor(url, error);
   }

@@ -141,7 +141,7 @@ export {
 } from './person-http.ts';
 export { REDACTED, redactor, redactText, secretsOf, secretsRemover } from './redact.ts';
 export { redactFields } from './redact-fields.ts';
-export { type RenderOptions, renderBoard } from './render-board.ts';
+export { type RenderOptions, renderBoard, STATUS_ORDER } from './render-board.ts';
 export { RerunAnswer, RerunBody, RerunWhere } from './rerun-http.ts';
 export { escapedCharacter, padColumns, shownLine, textColumns, visibleText } from './shown-text.ts';
 export {

@@ -47,8 +47,8 @@ const MARKS: Record<TaskStatus, { plain: string; sign: string; colour: number }>
   failed: { plain: '[#]', sign: '✗', colour: 31 },
   cancelled: { plain: '[-]', sign: '⊘', colour: 90 },
 };
-/** What people must act on first. */
-const STATUS_ORDER: readonly TaskStatus[] = [
+/** The order in which a board by status shows them: what people must act on first. */
+export const STATUS_ORDER: readonly TaskStatus[] = [
   'blocked',
   'in_review',
   'in_progress',

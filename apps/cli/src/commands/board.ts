@@ -1,5 +1,12 @@
 import type { Client } from '@crewboard/client';
-import { type BoardSnapshot, renderBoard, type Task, toTaskLine } from '@crewboard/contracts';
+import {
+  type BoardSnapshot,
+  renderBoard,
+  STATUS_ORDER,
+  type Task,
+  type TaskListQuery,
+  toTaskLine,
+} from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { type ServerFlags, withServer, withServerFlags } from '../server.ts';
@@ -17,19 +24,47 @@ interface BoardOptions extends ServerFlags {
 const LIMIT_DEFAULT = 200;
 const LIMIT_MOST = 10_000;
 const PAGE_MOST = 100;
+/** In a pipe no title, and no owner, is too long. */
+const PIPE_COLUMNS = 1000;
 
-/** The first `limit` tasks of a job, with what the job says of all. */
-async function readSnapshot(client: Client, jobId: string, limit: number): Promise<BoardSnapshot> {
-  // The job after the first page: its counts are at most newer than what is listed.
-  const first = await client.tasks.list(jobId, { limit: Math.min(limit, PAGE_MOST) });
-  const job = await client.jobs.get(jobId);
+/** Up to `limit` tasks that fit `query`, in plan order; `isCut` when there are more. */
+async function readTasks(client: Client, jobId: string, limit: number, query: TaskListQuery) {
+  const first = await client.tasks.list(jobId, { ...query, limit: Math.min(limit, PAGE_MOST) });
   const tasks: Task[] = [...first.tasks];
   let cursor = first.nextCursor;
   while (cursor !== undefined && tasks.length < limit) {
-    const page = await client.tasks.list(jobId, { cursor, limit: Math.min(limit - tasks.length, PAGE_MOST) });
+    const most = Math.min(limit - tasks.length, PAGE_MOST);
+    const page = await client.tasks.list(jobId, { ...query, cursor, limit: most });
     tasks.push(...page.tasks);
     cursor = page.nextCursor;
   }
+  return { tasks, asOf: first.asOf ?? '0-0', isCut: cursor !== undefined };
+}
+
+/**
+ * The first `limit` tasks of a job in the order in which they are shown, with what the job says of all: by status, those
+ * that people must act on come from anywhere in the plan.
+ */
+async function readSnapshot(
+  client: Client,
+  jobId: string,
+  { limit, by }: BoardOptions,
+): Promise<BoardSnapshot> {
+  const queries: TaskListQuery[] = by === 'parent' ? [{}] : STATUS_ORDER.map((status) => ({ status }));
+  const tasks: Task[] = [];
+  let asOf: string | undefined;
+  let isCut = false;
+  for (const query of queries) {
+    // Where the last place is taken, the next status still says whether it has any.
+    const left = limit - tasks.length;
+    const list = await readTasks(client, jobId, Math.max(1, left), query);
+    asOf ??= list.asOf;
+    tasks.push(...list.tasks.slice(0, left));
+    isCut ||= list.isCut || list.tasks.length > left;
+    if (isCut) break;
+  }
+  // The job after the tasks: its counts are at most newer than what is listed.
+  const job = await client.jobs.get(jobId);
   return {
     jobId,
     title: job.title,
@@ -37,22 +72,20 @@ async function readSnapshot(client: Client, jobId: string, limit: number): Promi
     counts: job.counts,
     tasks: tasks.map(toTaskLine),
     // Proposals stand outside the counts, so there is one more at least whatever those say.
-    more: cursor === undefined ? 0 : Math.max(1, job.counts.total - tasks.length),
-    asOf: first.asOf ?? '0-0',
+    more: isCut ? Math.max(1, job.counts.total - tasks.length) : 0,
+    asOf: asOf ?? '0-0',
   };
 }
 
 async function board(jobId: string, options: BoardOptions, { terminal, config }: Context): Promise<void> {
-  const snapshot = await withServer(config(), options, (client) =>
-    readSnapshot(client, jobId, options.limit),
-  );
+  const snapshot = await withServer(config(), options, (client) => readSnapshot(client, jobId, options));
   if (options.json || options.format === 'json') return terminal.data(`${safeJson(snapshot)}\n`);
   const { format = terminal.colours.data ? 'ansi' : 'plain', by: groupBy } = options;
-  const width = terminal.dataColumns();
+  const width = terminal.dataColumns() ?? PIPE_COLUMNS;
   const text =
     format === 'md'
       ? renderBoard(snapshot, { format: 'markdown', groupBy })
-      : renderBoard(snapshot, { format, groupBy, ...(width === undefined ? {} : { width }) });
+      : renderBoard(snapshot, { format, groupBy, width });
   await terminal.data(`${text}\n`);
 }
 

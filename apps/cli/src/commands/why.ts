@@ -54,8 +54,13 @@ const standsStill = ({ status, readiness }: Task) =>
     (kind) => kind.status === status || (status === 'pending' && kind.readiness === readiness?.state),
   );
 
-/** The tasks that stand still, a few of each kind; the lead first. */
-async function stuckTasks(client: Client, { id: jobId, counts }: Job): Promise<Explained[]> {
+/** What stands still: a few tasks of each kind, the lead first, and how many more there are. */
+interface Stuck {
+  tasks: Explained[];
+  more: { kind: string; count: number }[];
+}
+
+async function readStuck(client: Client, { id: jobId, counts }: Job): Promise<Stuck> {
   // While nobody works, what is ready stands still as well: it waits for people, or for a worker.
   const kinds = counts.in_progress > 0 ? STUCK : [...STUCK, { readiness: 'ready' as const }];
   const lists = await Promise.all(
@@ -66,7 +71,12 @@ async function stuckTasks(client: Client, { id: jobId, counts }: Job): Promise<E
     ...(lead !== undefined && standsStill(lead) ? [lead] : []),
     ...lists.flatMap((list) => list.tasks),
   ];
-  return Promise.all(tasks.map((task) => explainTask(client, jobId, task)));
+  const more = kinds.flatMap(({ status, readiness }, i) => {
+    const kind = status ?? readiness;
+    const count = kind === undefined ? 0 : counts[kind] - (lists[i]?.tasks.length ?? 0);
+    return kind === undefined || count <= 0 ? [] : [{ kind: kind.replace('_', ' '), count }];
+  });
+  return { tasks: await Promise.all(tasks.map((task) => explainTask(client, jobId, task))), more };
 }
 
 function showWhy({ why }: Explained): string {
@@ -92,10 +102,12 @@ async function why(
         : printText(terminal, showWhy(explained));
     }
     const job = await client.jobs.get(jobId);
-    const tasks = await stuckTasks(client, job);
+    const { tasks, more } = await readStuck(client, job);
     if (options.json) return terminal.data(`${safeJson({ job, tasks })}\n`);
     const none = tasks.length === 0 ? ['No task stands still.'] : [];
-    await printText(terminal, [showJob(job), ...none, ...tasks.map(showWhy)].join('\n'));
+    const others = more.map(({ kind, count }) => `${count} more ${kind}`).join(', ');
+    const rest = others === '' ? [] : [`And ${others}: \`crewboard board ${jobId} --by status\``];
+    await printText(terminal, [showJob(job), ...none, ...tasks.map(showWhy), ...rest].join('\n'));
   });
 }
 

@@ -5,8 +5,9 @@ export interface Pace {
   leftMs: number;
 }
 
-/** Of the latest ends: older ones say nothing of how it goes now. */
+/** Of the latest ends: older ones say nothing of how it goes now; but as many as fill the least span of time. */
 const ENDS_MOST = 50;
+const ENDS_KEPT = 1000;
 const ENDS_LEAST = 5;
 const SPAN_LEAST_MS = 2000;
 
@@ -26,7 +27,8 @@ export function paceKeeper(): PaceKeeper {
       if (!Number.isFinite(atMs)) return;
       ends.push(atMs);
       ends.sort((a, b) => a - b);
-      ends = ends.slice(-ENDS_MOST);
+      const recent = ends.findIndex((at) => at > (ends.at(-1) ?? 0) - SPAN_LEAST_MS);
+      ends = ends.slice(Math.max(0, Math.min(ends.length - ENDS_MOST, recent - 1))).slice(-ENDS_KEPT);
     },
     at(nowMs, open) {
       const [first] = ends;
