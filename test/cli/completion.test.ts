@@ -92,6 +92,12 @@ test.skipIf(!has('fish'))('completes in fish', async () => {
   }
 });
 
+test.skipIf(!has('bash'))('offers a file whose name has a blank as one', async () => {
+  await using shell = await openShell('bash');
+  const words = '. ./script; touch "my file.json"; COMP_WORDS=(crewboard run my); COMP_CWORD=2; _crewboard';
+  expect(shell.run(`${words}; echo "\${#COMPREPLY[@]} \${COMPREPLY[0]}"`)).toBe('1 my file.json');
+});
+
 test.skipIf(!has('zsh'))('completes in zsh', async () => {
   await using shell = await openShell('zsh');
   const lines = [...CASES, ...VALUES.map(({ whole: line, offered }) => ({ line, offered }))];

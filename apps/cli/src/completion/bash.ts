@@ -13,7 +13,8 @@ function reply(offer: Offer): string {
     case 'words':
       return `COMPREPLY=($(compgen -W ${quote(offer.words.join(' '))} -- "$cur"))`;
     case 'files':
-      return 'COMPREPLY=($(compgen -f -- "$cur"))';
+      // As names of files: folders get their slash, blanks are quoted. Neither zsh nor an old bash knows the option.
+      return `local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null`;
     case 'jobs':
       return `COMPREPLY=($(compgen -W "$(${JOB_IDS})" -- "$cur"))`;
     case 'tasks':
