@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ADMIN_KEY, AS_ADMIN, openApp } from './open-app.ts';
 import { JOB_ID } from './records.ts';
 
@@ -196,4 +196,31 @@ test('HTTP/1.0 needs no host where any will do', async () => {
   await using app = await openApp({ host: '0.0.0.0' });
   const { head } = await sendText(app.port, 'GET /healthz HTTP/1.0\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('a body over the limit is refused before the client that waits for leave sends it', async () => {
+  await using app = await openApp();
+  const lines = [
+    `POST /v1/jobs HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Authorization: Bearer ${ADMIN_KEY}`,
+    'Content-Type: application/json',
+    'Content-Length: 500000000',
+    'Expect: 100-continue',
+  ];
+  const { head, problem } = await sendText(app.port, [...lines, '', ''].join('\r\n'));
+  expect(head).toMatch(/^HTTP\/1\.1 413 /);
+  expect(problem).toMatchObject({ code: 'payload_too_large' });
+});
+
+test('a client that goes while it sends is no failure of the server', async () => {
+  await using app = await openApp();
+  const socket = connect(app.port, '127.0.0.1');
+  await once(socket, 'connect');
+  const lines = ['POST /v1/jobs HTTP/1.1', 'Host: 127.0.0.1', `Authorization: Bearer ${ADMIN_KEY}`];
+  const head = [...lines, 'Content-Type: application/json', 'Content-Length: 1000', '', '{"title": "half'];
+  await new Promise((sent) => socket.write(head.join('\r\n'), sent));
+  socket.destroy();
+  await vi.waitUntil(() => app.logged().includes('the client went'), 5000);
+  expect(app.logged()).not.toContain('request failed');
 });

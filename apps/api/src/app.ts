@@ -6,7 +6,7 @@ import type { Registry } from 'prom-client';
 import type { Access, Caller } from './access.ts';
 import type { KeyRing } from './auth.ts';
 import { mountBullBoard } from './bull-board.ts';
-import { answerClientError, answerExpectation } from './client-errors.ts';
+import { answerClientError, answerExpectation, giveLeave } from './client-errors.ts';
 import { mountDocsPage } from './docs-page.ts';
 import { installDoor } from './door.ts';
 import type { Guard, Proof } from './guard.ts';
@@ -190,6 +190,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   mountDocsPage(app);
   app.addHook('preClose', async () => streams.endAll());
   app.server.on('checkExpectation', answerExpectation);
+  giveLeave(app.server, bodyLimitBytes);
   dropSilentConnectionsOnClose(app);
   return app;
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { CrewboardError, httpCall, type Speech, toProblem } from '@crewboard/contracts';
 
@@ -69,4 +69,16 @@ export function answerExpectation(
   const [path = ''] = url.split('?', 1);
   const body = problemText(error, EXPECTATION_FAILED, { say: (next) => httpCall(next, { method, path }) });
   response.writeHead(EXPECTATION_FAILED, { ...HEADERS, 'Content-Length': Buffer.byteLength(body) }).end(body);
+}
+
+/** True when the client waits for leave to send a body that is over the limit anyway. */
+export const waitsInVain = ({ headers }: IncomingMessage, bodyLimitBytes: number): boolean =>
+  headers.expect !== undefined && Number(headers['content-length']) > bodyLimitBytes;
+
+/** Gives clients that ask for it leave to send their body, unless it is over the limit: those are refused before. */
+export function giveLeave(server: Server, bodyLimitBytes: number): void {
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (!waitsInVain(request, bodyLimitBytes)) response.writeContinue();
+    server.emit('request', request, response);
+  });
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ClaimBody, CrewboardError, httpCall, toProblem } from '@crewboard/contracts';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { waitsInVain } from './client-errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -118,12 +119,22 @@ async function drain(body: IncomingMessage): Promise<void> {
   clearTimeout(timer);
 }
 
+/** True when nobody is there any more who could be answered, and whose request will never be whole. */
+const hasGone = ({ complete, destroyed }: IncomingMessage): boolean => destroyed && !complete;
+
 /** Returns the one error handler of the application. */
 export function problemHandler(bodyLimitBytes: number) {
   return async (error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const problem = toCrewboardError(error, { bodyLimitBytes, requestId: request.id });
-    if (problem.code === 'unavailable') request.log.error({ err: error }, 'request failed');
-    if (problem.code === 'payload_too_large') await drain(request.raw);
+    if (problem.code === 'unavailable') {
+      if (hasGone(request.raw))
+        request.log.info({ err: error }, 'the client went before it had sent its request');
+      else request.log.error({ err: error }, 'request failed');
+    }
+    if (problem.code === 'payload_too_large') {
+      if (waitsInVain(request.raw, bodyLimitBytes)) void reply.header('Connection', 'close');
+      else await drain(request.raw);
+    }
     return sendProblem(request, reply, problem);
   };
 }

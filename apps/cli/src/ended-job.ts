@@ -28,7 +28,7 @@ export async function showEnded(
     const columns = terminal.dataColumns();
     const list = failed.length === 0 ? undefined : showFailed(job, failed, columns);
     await printText(terminal, showResult(job, result, { failed: list, columns }));
-    terminal.message(`Each task's result: \`crewboard results ${job.id}\``);
+    if (job.counts.total > 0) terminal.message(`Each task's result: \`crewboard results ${job.id}\``);
   }
   const next = nextCommands(job, failed);
   if (next !== undefined) terminal.message(next);

@@ -214,7 +214,7 @@ const REFUSALS: Record<string, Refusal> = {
   other_count: {
     code: 'invalid_argument',
     detail: (c) =>
-      `${c.found} tasks match "where", and expectCount is ${c.expected}. Nothing was changed. Look which ones match, or send the right number.`,
+      `${c.found === 1 ? '1 task matches' : `${c.found} tasks match`} "where", and expectCount is ${c.expected}. Nothing was changed. Look which ones match, or send the right number.`,
     path: 'expectCount',
   },
   no_plan: {

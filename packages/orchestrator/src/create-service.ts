@@ -48,9 +48,12 @@ import { createSubmitJob } from './submit-job.ts';
 import { sieveOf } from './task-filter.ts';
 import { visibleJob } from './visible-job.ts';
 import type { ConnectionWatch } from './watch-connections.ts';
+import { within } from './within.ts';
 import { servedProviders } from './worker-registry.ts';
 
 const PAGE_DEFAULT = 50;
+/** What asks whether a server is ready does not wait long itself. */
+const READY_WITHIN_MS = 2000;
 
 export interface ServiceDependencies {
   boards: Boards;
@@ -109,7 +112,9 @@ function jobCalls(
     },
 
     async ready(): Promise<Ready> {
-      const lost = watch?.trouble() ?? (await redisTrouble(redis, boards.keys.global('ready')));
+      const tried = () => within(redisTrouble(redis, boards.keys.global('ready')), READY_WITHIN_MS);
+      const trouble = watch?.trouble() ?? (await tried());
+      const lost = trouble === 'late' ? 'redis: it does not answer' : trouble;
       const reason = lost ?? (await dataFolder?.trouble());
       return withoutAbsent({
         ready: reason === undefined,

@@ -44,8 +44,11 @@ async function steer(
     return { target, answer: await send(client, jobId, body) };
   });
   if (json) return terminal.data(`${safeJson(answer)}\n`);
-  const reader = target === undefined ? 'the lead' : `the agent of ${target}`;
-  terminal.message(`${answer.messageId} accepted: ${reader} is told before its next model call.`);
+  const told =
+    target === undefined
+      ? 'the lead is told before its next model call'
+      : `whoever works on ${target} is told: an agent before its next model call, others with their next heartbeat`;
+  terminal.message(`${answer.messageId} accepted: ${told}.`);
 }
 
 /** `crewboard steer JOB TEXT`: a word to the lead, or to the agent of a task. */

@@ -107,7 +107,9 @@ async function why(
     const none = tasks.length === 0 ? ['No task stands still.'] : [];
     const others = more.map(({ kind, count }) => `${count} more ${kind}`).join(', ');
     const rest = others === '' ? [] : [`And ${others}: \`crewboard board ${jobId} --by status\``];
-    await printText(terminal, [showJob(job), ...none, ...tasks.map(showWhy), ...rest].join('\n'));
+    const plan =
+      job.status === 'awaiting_approval' ? [`See its plan: \`crewboard approve ${jobId} --show\``] : [];
+    await printText(terminal, [showJob(job), ...none, ...tasks.map(showWhy), ...rest, ...plan].join('\n'));
   });
 }
 
