@@ -108,7 +108,7 @@ it('an attempt that is over is told how it ended, and where the task is now', as
   await at.act(at.a, 'submit', { claimToken, version: 2, summary: 'done' });
   expect((await at.act(at.a, 'note', { claimToken, text: 'late' })).body).toMatchObject({
     code: 'lease_lost',
-    detail: `attempt 1 of task #1 ${at.a} is over: it was completed, held by bob. The task is completed now. Stop working on it. ${NOTHING}`,
+    detail: `attempt 1 of task #1 ${at.a} is over: its result was handed in, held by bob. The task is completed now. Stop working on it. ${NOTHING}`,
     next: expect.stringMatching(/tasks\/claim/),
   });
   const second = (await at.claim(at.b, 'w1')).body;

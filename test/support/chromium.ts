@@ -31,7 +31,11 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const problems: string[] = [];
   const hosts = new Set<string>();
   page.on('pageerror', (error) => problems.push(error.message));
-  page.on('requestfailed', (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
+  page.on('requestfailed', (request) => {
+    const why = request.failure()?.errorText;
+    // What the browser drops itself when it goes on to the next page.
+    if (why !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${why}`);
+  });
   page.on('request', (request) => {
     if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).host);
   });
