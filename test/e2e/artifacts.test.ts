@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createArtifactSweeper } from '@crewboard/orchestrator';
 import { createFileArtifactStore } from '@crewboard/tools';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ownTask, repliesIn, titleOf } from '../regression/support.ts';
 import { textOf } from '../support/artifacts.ts';
 import { openLocalStack } from '../support/local-stack.ts';
@@ -55,6 +55,9 @@ test('a worker killed between file and commit: nothing shows, the file is swept,
   await stack.startWorker();
   expect(await stack.untilEnded(id)).toMatchObject({ status: 'succeeded' });
   expect(await textOf(await stack.client.artifacts.download(id, 'out/report.md'))).toBe('all is well');
+  // To a sweeper this impatient the journal that is just being stored has no owner.
+  const outbox = stack.boards.keys.board(id, 'outbox');
+  await vi.waitUntil(async () => (await stack.store.redis.xlen(outbox)) === 0, 30_000);
   expect(await sweeper.sweepJob(id, NEVER)).toBe(0);
   expect(stack.model.requests).toHaveLength(2);
   expect(stack.model.violations).toEqual([]);
