@@ -117,7 +117,8 @@ export async function* followEvents(
       yield* place.told(events.length >= PAGE);
       const last = events.at(-1);
       cursor = last?.id ?? cursor;
-      if (last !== undefined && isTerminalEvent(last)) return;
+      // A whole page may end with it by chance, and what reopened the job stand on the next one.
+      if (last !== undefined && isTerminalEvent(last) && events.length < PAGE) return;
       if (events.length > 0) continue;
       if (!isSure) {
         const state = await seeJob();
