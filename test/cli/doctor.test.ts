@@ -2,6 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newJobId } from '@crewboard/contracts';
 import { expect, test } from 'vitest';
+import { dataFolder, writeState } from '../../apps/cli/src/local/data-folder.ts';
+import { identify } from '../../apps/cli/src/local/process-identity.ts';
 import { passwordIn } from '../../apps/cli/src/local/redis-state.ts';
 import { runCli } from '../../apps/cli/src/program.ts';
 import { ANN, type BoardFixture, openBoardFixture } from '../support/board.ts';
@@ -155,7 +157,7 @@ test('takes a job without a board from the sweeper, but not one whose submit has
   expect(await store.redis.zrange(live, 0, '-1')).toEqual(['job_yyyyyyyyyyyy']);
 });
 
-test('finds the Redis that `crewboard up` keeps in the data folder', async () => {
+test('finds the Redis, server or embedded, of the `crewboard up` on the data folder', async () => {
   await using board = await openBoardFixture();
   await using folder = await openTestFolder();
   const jobId = await aJob(board);
@@ -167,6 +169,20 @@ test('finds the Redis that `crewboard up` keeps in the data folder', async () =>
   const { url } = board.store;
   const state = { port: Number(new URL(url).port), password: passwordIn(url) };
   await writeFile(join(folder.path, 'redis', 'redis.json'), JSON.stringify(state));
+  expect((await run(variables)).out).toContain(`${jobId} running`);
+
+  const gone = { port: await freePort(), password: 'secret' };
+  await writeFile(join(folder.path, 'redis', 'redis.json'), JSON.stringify(gone));
+  const { code, messages } = await run(variables);
+  expect(code).toBe(1);
+  expect(messages).toEqual([
+    expect.stringMatching(
+      /^crewboard: the Redis at 127\.0\.0\.1:\d+ can't be reached \(.*\): it runs with `crewboard up` on this data folder; start that, or set REDIS_URL$/,
+    ),
+  ]);
+
+  const own = { url: 'http://127.0.0.1:7499', process: await identify(), embeddedRedisUrl: url };
+  await writeState(dataFolder(folder.path).serverFile, own);
   expect((await run(variables)).out).toContain(`${jobId} running`);
 });
 

@@ -6,9 +6,11 @@ import { expect, inject, test } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../../apps/cli/src/config.ts';
 import { exists } from '../../apps/cli/src/local/process-identity.ts';
+import { runCli } from '../../apps/cli/src/program.ts';
 import { testRedisUrl } from '../support/redis.ts';
 import { openTestFolder, type TestFolder } from './support/folder.ts';
 import { startProcess, type TestProcess, untilGone } from './support/processes.ts';
+import { recordedTerminal } from './support/terminal.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SUPERVISOR = fileURLToPath(new URL('./support/up-with-stand-ins.ts', import.meta.url));
@@ -35,6 +37,13 @@ async function ready(supervisor: TestProcess) {
   return { ...rest, pids, all: Object.values(pids) };
 }
 
+/** `crewboard doctor` on the supervisor's data folder. */
+async function runDoctorOn(folder: TestFolder) {
+  const terminal = recordedTerminal();
+  const code = await runCli(['doctor'], terminal, { CREWBOARD_DATA_DIR: join(folder.path, 'data') });
+  return { code, messages: terminal.messages };
+}
+
 test('ends every child when it is killed with -9', async () => {
   await using folder = await openTestFolder();
   await using supervisor = startSupervisor(folder, {
@@ -45,6 +54,8 @@ test('ends every child when it is killed with -9', async () => {
   const { pids, redis, all } = await ready(supervisor);
   expect(Object.keys(pids)).toEqual(['redis', 'simulated-model', 'api', 'worker']);
   expect(redis).toBe('embedded');
+  const doctor = await runDoctorOn(folder);
+  expect(doctor).toEqual({ code: 0, messages: ['There are no boards in Redis to look over.'] });
   expect(supervisor.stderr()).toContain('NOTHING SURVIVES A RESTART');
   expect(supervisor.stderr()).toContain('SIMULATED MODEL');
   supervisor.child.kill('SIGKILL');
@@ -66,7 +77,8 @@ test('refuses a second start on the folder with the URL of the first, also while
   const { url, all } = await ready(first);
   await using second = startSupervisor(folder);
   expect(await second.ended).toBe(1);
-  expect(second.stderr()).toContain(`already runs on ${join(folder.path, 'data')} at ${url} `);
+  expect(second.stderr()).toContain(`already runs on ${join(folder.path, 'data')} at `);
+  expect(second.stderr()).toContain(`${new URL(url).host} (process ${first.child.pid})`);
   expect(all.every(exists)).toBe(true);
 });
 

@@ -3,7 +3,7 @@ import { CrewboardError } from '@crewboard/contracts';
 import { type Command, Option } from 'commander';
 import { keyArgument, urlArgument } from './commands/arguments.ts';
 import type { Config, Source } from './config.ts';
-import { dataFolder, readApiKey, runningServerUrl } from './local/data-folder.ts';
+import { dataFolder, readApiKey, runningServer } from './local/data-folder.ts';
 
 /** The flags of every command that talks to a server. */
 export interface ServerFlags {
@@ -53,7 +53,7 @@ export async function findServer(config: Config, flags: ServerFlags): Promise<Fo
   const folder = dataFolder(config.dataDir);
   const named = found(flags.url, 'flag') ?? found(environment.CREWBOARD_URL, sourceOf('CREWBOARD_URL'));
   const url = named ??
-    found(await runningServerUrl(folder), 'data folder') ?? {
+    found((await runningServer(folder))?.url, 'data folder') ?? {
       value: `http://127.0.0.1:${environment.CREWBOARD_PORT}`,
       source: sourceOf('CREWBOARD_PORT'),
     };

@@ -1,12 +1,9 @@
-import { join } from 'node:path';
 import { CrewboardError } from '@crewboard/contracts';
 import type { runDoctor } from '@crewboard/worker';
 import type { Command } from 'commander';
-import type { Config } from '../config.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../failure.ts';
-import { dataFolder, readState } from '../local/data-folder.ts';
-import { localUrl, RedisState } from '../local/redis-state.ts';
+import { findRedis } from '../local/find-redis.ts';
 import { plural, safeJson, safeLine, table } from '../text.ts';
 import { jobArgument } from './arguments.ts';
 import { withExamples } from './help.ts';
@@ -16,18 +13,6 @@ type Report = ReturnType<typeof runDoctor> extends AsyncGenerator<infer Item> ? 
 interface DoctorOptions {
   repair?: true;
   json?: true;
-}
-
-/** REDIS_URL, else the Redis that `crewboard up` keeps in the data folder. */
-async function findRedis({ environment, dataDir }: Config): Promise<string> {
-  if (environment.REDIS_URL !== undefined) return environment.REDIS_URL;
-  const folder = dataFolder(dataDir);
-  const state = await readState(join(folder.redis, 'redis.json'), RedisState);
-  if (state !== undefined) return localUrl(state.port, state.password);
-  throw new CrewboardError(
-    'invalid_argument',
-    `REDIS_URL is not set and ${folder.root} keeps no Redis: run this where \`crewboard up\` keeps its data, or set REDIS_URL (an embedded Redis can't be looked at from outside)`,
-  );
 }
 
 const mendText = (repairable: boolean) => (repairable ? 'can be mended' : '');
@@ -58,6 +43,13 @@ interface Sum {
   canMend: boolean;
 }
 
+function count(sum: Sum, report: Report): void {
+  if (report.left) sum.left += 1;
+  else if (!report.archived) sum.boards += 1;
+  sum.remaining += report.remaining;
+  sum.canMend ||= report.findings.some(({ repairable, repaired }) => repairable && !repaired);
+}
+
 /** What to do next, for people. */
 function showEnd({ boards, left, remaining, canMend }: Sum): string {
   if (left > 0) {
@@ -73,17 +65,18 @@ function showEnd({ boards, left, remaining, canMend }: Sum): string {
   return `${plural(boards, 'board')}: ${plural(remaining, 'finding')} left; ${next}.`;
 }
 
-/** Passes reports on; that there is no such job is said with its ID and what to do. */
-async function* namingJob(jobId: string | undefined, reports: AsyncIterable<Report>): AsyncGenerator<Report> {
-  try {
-    yield* reports;
-  } catch (error) {
-    if (!(error instanceof CrewboardError) || error.code !== 'not_found' || jobId === undefined) throw error;
-    throw new CrewboardError(
+/** What to do about a failure, said with it. */
+function explained(error: unknown, jobId: string | undefined, isFromFolder: boolean): unknown {
+  if (!(error instanceof CrewboardError)) return error;
+  if (error.code === 'not_found' && jobId !== undefined) {
+    return new CrewboardError(
       'not_found',
       `no such job ${jobId} in this Redis: \`crewboard doctor\` looks over all that are there`,
     );
   }
+  if (error.code !== 'unavailable' || !isFromFolder) return error;
+  const next = 'it runs with `crewboard up` on this data folder; start that, or set REDIS_URL';
+  return new CrewboardError('unavailable', `${error.detail}: ${next}`, {}, { cause: error });
 }
 
 async function doctor(
@@ -93,15 +86,15 @@ async function doctor(
 ): Promise<void> {
   const redisUrl = await findRedis(config());
   const { runDoctor } = await import('@crewboard/worker');
-  const prefix = config().environment.CREWBOARD_PREFIX;
+  const { CREWBOARD_PREFIX: prefix, REDIS_URL } = config().environment;
   const sum: Sum = { boards: 0, left: 0, remaining: 0, canMend: false };
-  const reports = runDoctor({ redisUrl, prefix, jobId, repair: options.repair });
-  for await (const report of namingJob(jobId, reports)) {
-    if (report.left) sum.left += 1;
-    else if (!report.archived) sum.boards += 1;
-    sum.remaining += report.remaining;
-    sum.canMend ||= report.findings.some(({ repairable, repaired }) => repairable && !repaired);
-    await terminal.data(`${options.json ? safeJson(report) : showReport(report)}\n`);
+  try {
+    for await (const report of runDoctor({ redisUrl, prefix, jobId, repair: options.repair })) {
+      count(sum, report);
+      await terminal.data(`${options.json ? safeJson(report) : showReport(report)}\n`);
+    }
+  } catch (error) {
+    throw explained(error, jobId, REDIS_URL === undefined);
   }
   if (sum.remaining > 0) exitWith(EXIT.failed);
   terminal.message(showEnd(sum));

@@ -80,13 +80,18 @@ export async function ensureApiKey(folder: DataFolder): Promise<string> {
 }
 
 /** What `up` leaves in server.json for other commands. */
-export const ServerState = z.strictObject({ url: z.url(), process: ProcessIdentity });
+export const ServerState = z.strictObject({
+  url: z.url(),
+  process: ProcessIdentity,
+  /** Where its embedded Redis is, password included; absent when it uses a server. */
+  embeddedRedisUrl: z.url().optional(),
+});
 export type ServerState = z.infer<typeof ServerState>;
 
-/** Returns the URL of the `up` that runs on this folder now, if any. */
-export async function runningServerUrl(folder: DataFolder): Promise<string | undefined> {
+/** Returns what the `up` that runs on this folder now tells, if there is any. */
+export async function runningServer(folder: DataFolder): Promise<ServerState | undefined> {
   const state = await readState(folder.serverFile, ServerState);
-  return state !== undefined && (await isRunning(state.process)) ? state.url : undefined;
+  return state !== undefined && (await isRunning(state.process)) ? state : undefined;
 }
 
 /** Tells other commands where the server is. Returns a function that takes it back. */

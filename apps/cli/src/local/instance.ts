@@ -138,7 +138,11 @@ export async function startInstance(options: InstanceOptions, signal: AbortSigna
     const host = config.environment.CREWBOARD_HOST;
     if (options.port !== 0 && !(await isPortFree(options.port, host))) throw portTaken(options.port);
     const parts = await startParts(start, options);
-    const retract = await publishServer(folder, { url: parts.url, process: await identify() });
+    const retract = await publishServer(folder, {
+      url: parts.url,
+      process: await identify(),
+      ...(parts.redis.kind === 'embedded' ? { embeddedRedisUrl: parts.redis.url } : {}),
+    });
     start.onUndo(retract);
     return { ...parts, pids: start.pids, stop: start.undo };
   } catch (error) {

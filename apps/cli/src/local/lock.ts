@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CrewboardError } from '@crewboard/contracts';
-import { type DataFolder, readState, runningServerUrl, writeState } from './data-folder.ts';
+import { type DataFolder, readState, runningServer, writeState } from './data-folder.ts';
 import { identify, isRunning, ProcessIdentity } from './process-identity.ts';
 
 /** Two that start in the same moment both step back; each then tries again after a random time. */
@@ -35,7 +35,7 @@ export async function lockFolder(folder: DataFolder): Promise<() => Promise<void
     const other = await otherHolder(folder, own);
     if (other === undefined) return () => rm(own, { force: true });
     await rm(own, { force: true });
-    const url = await runningServerUrl(folder);
+    const url = (await runningServer(folder))?.url;
     if (url !== undefined) throw held(folder, `at ${url} (process ${other.pid}): use it, or stop it first`);
     if (attempt === TRIES)
       throw held(folder, `and is starting or stopping (process ${other.pid}): wait, or stop it`);
