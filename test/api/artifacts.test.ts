@@ -63,6 +63,8 @@ describe('downloading a file', () => {
     expect(head.headers.get('content-length')).toBe('13');
     expect(head.headers.get('content-type')).toBe('application/octet-stream');
     expect(await bytesOf(head)).toHaveLength(0);
+    const ranged = await get(url('a.bin'), { range: 'bytes=99-' }, 'HEAD');
+    expect([ranged.status, ranged.headers.get('content-length')]).toEqual([200, '13']);
     expect((await get(url('b.bin'), {}, 'HEAD')).status).toBe(404);
     expect((await get(url('a.bin'), {}, 'POST')).status).toBe(405);
   });

@@ -77,6 +77,7 @@ test.each([
   ['POST', '/unblock', { version: 1, text: 'x' }, 'text'],
   ['POST', '/approve', { version: 0 }, 'version'],
   ['POST', '/reject', { version: 1, answer: 'x' }, 'answer'],
+  ['POST', '/reject', { version: 1, text: ' ' }, 'text'],
   ['POST', '/cancel', { version: 1, dependents: 'all' }, 'dependents'],
   ['POST', '/reopen', { version: '1' }, 'version'],
   ['POST', '/retry', { reason: 'x' }, 'version'],

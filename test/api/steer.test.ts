@@ -56,6 +56,16 @@ test('a plan is approved or rejected by the version seen, or without one whichev
   ]);
 });
 
+test('a plan is not rejected with a blank text', async () => {
+  await using app = await openApp();
+  const answer = await send(app.url, '/plan/reject', { text: ' ' });
+  expect([answer.status, await answer.json()]).toMatchObject([
+    400,
+    { code: 'invalid_argument', path: 'text' },
+  ]);
+  expect(app.fake.calls).toEqual([]);
+});
+
 test('steering needs a key of role submit or admin', async () => {
   await using app = await openApp();
   for (const path of ['/messages', '/plan/approve', '/plan/reject']) {

@@ -11,6 +11,7 @@ import { HAS_PTY, openPty } from './support/pty.ts';
 const ENTERED = '\u001b[?1049h';
 const LEFT = '\u001b[?1049l';
 const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
 const CTRL_Z = '\u001a';
 
 const env = () => ({ PATH: readConfig().childVariables.PATH ?? '', TERM: 'xterm-256color' });
@@ -81,6 +82,22 @@ describe.runIf(HAS_PTY)('on a terminal', () => {
     await using pty = openPty(command, 80, { ...env(), ...given.variables });
     expect((await pty.shows('README.md')).includes('\u001b[')).toBe(given.isColoured);
     expect(await pty.ended).toBe(0);
+  });
+
+  test('run asks at Ctrl-C whether to cancel, and the end of input leaves the job running, told on a line of its own', async () => {
+    await using app = await openApp();
+    await using folder = await openTestFolder();
+    const file = join(folder.path, 'job.json');
+    await writeFile(file, '{"goal": "Summarise"}');
+    await using pty = openPty(`trap : INT; ${crewboard(app.url, 'run', file)}; echo code $?`, 80, env());
+    await pty.shows('Submitted');
+    await app.fake.followersAre(1);
+    pty.type(CTRL_C);
+    await pty.shows('too? [y/N] ');
+    pty.type(CTRL_D);
+    await pty.shows(`\r\ncrewboard: interrupted: ${JOB_ID} goes on`);
+    await pty.shows('code 130');
+    expect(app.fake.calls.map(({ method }) => method)).not.toContain('cancelJob');
   });
 
   test('run shows its counts first, cut with an ellipsis, and breaks lines between words', async () => {

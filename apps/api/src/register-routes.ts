@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuseOtherMethods } from './other-methods.ts';
 import type { Answer, Route } from './route.ts';
 import type { OpenStreams } from './streams.ts';
@@ -67,6 +67,13 @@ async function sendAnswer(
   }
 }
 
+/** The headers as a route reads them: of a HEAD no part is asked for, as only a GET has parts (RFC 9110, 14.2). */
+function headersFor({ method, headers }: FastifyRequest): FastifyRequest['headers'] {
+  if (method !== 'HEAD') return headers;
+  const { range: _range, ...others } = headers;
+  return others;
+}
+
 /** The methods that the routes of one path take. */
 const methodsOf = (routes: readonly Route[]) =>
   routes.flatMap((route) =>
@@ -82,8 +89,11 @@ export function registerRoutes(app: FastifyInstance, routes: readonly Route[], s
       // A HEAD of a stream would have to run it to its end.
       exposeHeadRoute: route.streams === undefined,
       config: { access: route.access, example: route.example, body: route.schemas.body },
-      handler: async ({ params, query, headers, body, caller }, reply) =>
-        sendAnswer(await route.run({ params, query, headers, body }, caller), route, reply, streams),
+      handler: async (request, reply) => {
+        const { params, query, body, caller } = request;
+        const answer = await route.run({ params, query, headers: headersFor(request), body }, caller);
+        return sendAnswer(answer, route, reply, streams);
+      },
     });
   }
   for (const path of new Set(routes.map((route) => route.path))) {

@@ -18,8 +18,8 @@ export interface Terminal {
   /** Takes the whole terminal for a live display; undefined where messages or data go to none. */
   openScreen(): Screen | undefined;
   /**
-   * Asks a person and returns the line given: empty when there is none, at the end of input and when `signal` aborts;
-   * undefined, without asking, where nobody can answer.
+   * Asks a person and returns the line given: undefined at the end of input and when `signal` aborts; and, without
+   * asking, where nobody can answer.
    */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
   /** True when messages are read by a person on a terminal: progress may then redraw. */
@@ -84,7 +84,10 @@ export function openTerminal(wish: ColourWish = 'auto', variables?: object): Ter
       if (!isInteractive || stdin.isTTY !== true) return undefined;
       status(undefined);
       stderr.write(`${question} `);
-      return readAnswer(stdin, signal);
+      const answer = await readAnswer(stdin, signal);
+      // No key has ended the line of the question.
+      if (answer === undefined) stderr.write('\n');
+      return answer;
     },
     colours: {
       data: takesColours(stdout, wish, variables),

@@ -25,7 +25,7 @@ export type UnblockBody = z.infer<typeof UnblockBody>;
 export const ApproveBody = z.strictObject({ version });
 export type ApproveBody = z.infer<typeof ApproveBody>;
 /** The text reaches the next attempt. */
-export const RejectBody = z.strictObject({ version, text: boundedText(4096).optional() });
+export const RejectBody = z.strictObject({ version, text: requiredText(4096).optional() });
 export type RejectBody = z.infer<typeof RejectBody>;
 
 /** `dependents: "cancel"` takes all open tasks that can't be reached any more. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MessageId, TaskId } from './ids.ts';
-import { boundedText, requiredText } from './text.ts';
+import { requiredText } from './text.ts';
 
 /** `POST /v1/jobs/:id/messages`: a word to the agent of a task, or to the lead. */
 export const MessageBody = z.strictObject({
@@ -21,5 +21,5 @@ export const ApprovePlanBody = z.strictObject({ version });
 export type ApprovePlanBody = z.infer<typeof ApprovePlanBody>;
 
 /** `POST /v1/jobs/:id/plan/reject`: the text reaches the lead. */
-export const RejectPlanBody = z.strictObject({ version, text: boundedText(4096).optional() });
+export const RejectPlanBody = z.strictObject({ version, text: requiredText(4096).optional() });
 export type RejectPlanBody = z.infer<typeof RejectPlanBody>;
