@@ -11,6 +11,7 @@ import {
   createScrape,
   createService,
   EVENTS_BLOCK_MS,
+  logConnection,
   logDefects,
   publishMetrics,
   REDIS_OPTIONS,
@@ -61,13 +62,13 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
   const commands = config.CREWBOARD_COMMANDS ?? (await resolveCommandsMode(undefined));
   const settings = settingsFrom(config, process.cwd(), commands, readPriceFile(config, process.cwd()));
   await checkFolders(settings, log);
-  const connect = (options: object) => {
+  const connect = (name: string, options: object) => {
     const redis = new Redis(url, { ...REDIS_OPTIONS, ...options });
-    redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
+    logConnection(redis, name, log);
     return redis;
   };
   // A command whose connection broke is not sent again by itself: what people ask for must not happen twice.
-  const redis = connect({
+  const redis = connect('commands', {
     maxRetriesPerRequest: 1,
     autoResendUnfulfilledCommands: false,
     commandTimeout: COMMAND_TIMEOUT_MS,
@@ -76,8 +77,8 @@ export async function composeApi(config: Environment, log: FastifyBaseLogger): P
     redis.disconnect();
     throw error;
   });
-  const queueConnection = connect({ maxRetriesPerRequest: null });
-  const reader = connect({ maxRetriesPerRequest: null });
+  const queueConnection = connect('queues', { maxRetriesPerRequest: null });
+  const reader = connect('events', { maxRetriesPerRequest: null });
   void warnAtStart({ settings, redis, log }, 'api');
   const { metrics, registry } = createProcessMetrics();
   const core = composeCore({ redis, queueConnection, settings, log, metrics });

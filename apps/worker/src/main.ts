@@ -5,6 +5,7 @@ import {
   checkFolders,
   createLogger,
   isAnnounced,
+  logConnection,
   logDefects,
   providersOf,
   REDIS_OPTIONS,
@@ -44,12 +45,12 @@ export async function runWorker(config = readConfig()): Promise<{ stop(): Promis
   });
   logDefects(log, process);
   await checkFolders(settings, log);
-  const connect = () => {
+  const connect = (name: string) => {
     const redis = new Redis(url, { ...REDIS_OPTIONS, maxRetriesPerRequest: null });
-    redis.on('error', (error) => log.warn({ err: error.message }, 'redis connection'));
+    logConnection(redis, name, log);
     return redis;
   };
-  const connections = { boards: connect(), queues: connect(), subscriber: connect() };
+  const connections = { boards: connect('boards'), queues: connect('queues'), subscriber: connect('news') };
   const disconnect = () => {
     for (const connection of Object.values(connections)) connection.disconnect();
   };

@@ -9,6 +9,7 @@ import { orFromArchives } from './archive/fall-through.ts';
 import { createRetention } from './archive/retention.ts';
 import { createStoreHandOver } from './archive/store-hand-over.ts';
 import { createArtifactSweeper } from './artifacts/sweep-artifacts.ts';
+import { failureLog } from './connection-log.ts';
 import { createDrainer, type Drainer, drainAfter } from './drain.ts';
 import { type FactsOf, rememberJobFacts } from './job-facts.ts';
 import { createJournalMover, readStoredFrom } from './journals/stored-journals.ts';
@@ -73,8 +74,8 @@ export function composeCore({ redis, queueConnection, settings, log, ...rest }: 
   const plain = openBoards(redis, settings.prefix, readStored);
   const factsOf = rememberJobFacts(plain);
   const queues = openQueues(queueConnection, settings.prefix);
-  for (const queue of allQueues(queues))
-    queue.on('error', (error) => log.warn({ err: error.message }, 'queue connection'));
+  const tell = failureLog(log, 'queue connection');
+  for (const queue of allQueues(queues)) queue.on('error', tell);
   const { archives, deleteJob, intoStores, retention } = composeStores({ settings, log }, plain, artifacts);
   const drainer = createDrainer({ boards: plain, queues, factsOf, intoStores, log });
   const ending = new AbortController();

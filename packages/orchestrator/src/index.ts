@@ -8,6 +8,7 @@ export { createArtifactSweeper } from './artifacts/sweep-artifacts.ts';
 export { awaitRedis } from './await-redis.ts';
 export { followCancels } from './cancel-channel.ts';
 export { checkFolders } from './check-folders.ts';
+export { logConnection } from './connection-log.ts';
 export { type Core, composeCore } from './core.ts';
 export { createLogger, type LoggerOptions, logDefects } from './create-logger.ts';
 export { createService, type ServiceDependencies } from './create-service.ts';

@@ -1,4 +1,5 @@
 import { type ConnectionOptions, DelayedError, type Job, WaitingError, Worker } from 'bullmq';
+import { failureLog } from './connection-log.ts';
 import { createDeliver, type DeliverDependencies } from './deliver.ts';
 import { Delivery, queueName, type Role } from './queues.ts';
 import type { Provider, Settings } from './settings.ts';
@@ -42,6 +43,7 @@ export function startQueueWorkers(
 ): Worker[] {
   const { settings, log } = dependencies;
   const deliver = createDeliver(dependencies);
+  const tell = failureLog(log, 'queue connection');
   return servedQueues(settings, providers).map(({ provider, role }) => {
     const worker = new Worker(
       queueName(provider, role),
@@ -68,7 +70,7 @@ export function startQueueWorkers(
         removeOnFail: { count: 0 },
       },
     );
-    worker.on('error', (error) => log.warn({ err: error.message }, 'queue connection'));
+    worker.on('error', tell);
     worker.on('failed', (job, error) =>
       log.warn({ queueJob: job?.id, err: error }, 'a delivery failed; the sweeper sees to it'),
     );
