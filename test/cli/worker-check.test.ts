@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { announceWorker, isAnnounced, workerName } from '@crewboard/orchestrator';
 import { expect, it } from 'vitest';
+import { writeState } from '../../apps/cli/src/local/data-folder.ts';
+import { passwordIn } from '../../apps/cli/src/local/redis-state.ts';
 import { startArguments } from '../support/programs.ts';
 import { openTestRedis } from '../support/redis.ts';
 import { openStack } from '../support/stack.ts';
+import { openTestFolder } from './support/folder.ts';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -29,6 +34,13 @@ it('says whether a worker of this machine takes tasks', { timeout: 120_000 }, as
   const worker = await stack.startWorker();
   await expect.poll(() => isAnnounced(stack.store.redis, stack.store.prefix, hostname())).toBe(true);
   expect(await check(variables)).toMatchObject({ code: 0, out: '{"ready":true}\n' });
+  await using folder = await openTestFolder();
+  await mkdir(join(folder.path, 'redis'));
+  const { port } = new URL(stack.store.url);
+  const kept = { port: Number(port), password: passwordIn(stack.store.url) };
+  await writeState(join(folder.path, 'redis', 'redis.json'), kept);
+  const beside = { CREWBOARD_DATA_DIR: folder.path, CREWBOARD_PREFIX: stack.store.prefix };
+  expect(await check(beside)).toMatchObject({ code: 0, out: '{"ready":true}\n' });
   worker.send('SIGTERM');
   await worker.ended;
   expect((await check(variables)).code).toBe(1);

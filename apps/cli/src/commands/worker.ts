@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { runInForeground } from '../foreground.ts';
+import { findRedis } from '../local/find-redis.ts';
 import { safeJson } from '../text.ts';
 import { withExamples } from './help.ts';
 
@@ -19,7 +20,8 @@ export function addWorker(program: Command, { terminal, config }: Context): void
         options.json ? terminal.data(`${safeJson(json)}\n`) : terminal.message(text);
       if (options.check) {
         const { checkWorker } = await import('@crewboard/worker');
-        await checkWorker(config().environment);
+        const { environment } = config();
+        await checkWorker({ ...environment, REDIS_URL: await findRedis(config()) });
         await say('A worker of this machine takes tasks', { ready: true });
         return;
       }
