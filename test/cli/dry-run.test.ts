@@ -49,6 +49,10 @@ test('counts tasks that are given, and says that a lead plans more only where th
   expect(both).toContain('A lead plans more: at most 10,000 in all (maxTasks)');
 });
 
+test('says that no model is asked where there are only commands and people', () => {
+  expect(showDryRun(anAnswer({ models: {} }))).toContain('Models: none is asked.');
+});
+
 test('says once that a simulated model would answer', () => {
   const warnings = ['the simulated model would answer, not a real one'];
   expect(showDryRun(anAnswer({ simulated: true, warnings })).match(/simulated/g)).toHaveLength(1);

@@ -27,18 +27,19 @@ async function marksOf(jobId: string) {
   return [listed?.simulated, job.simulated, result.simulated];
 }
 
-test.each<{ what: string; body: JobBody; simulated: boolean }>([
-  { what: 'commands alone', body: { tasks: [COMMAND] }, simulated: false },
+test.each<{ what: string; body: JobBody; simulated: boolean; models?: string[] }>([
+  { what: 'commands alone', body: { tasks: [COMMAND] }, simulated: false, models: [] },
   {
     what: 'a command and the agent of a task',
     body: { tasks: [COMMAND, { title: 'Read' }] },
     simulated: true,
   },
-  { what: 'a lead', body: { goal: 'Read a.md' }, simulated: true },
-])('a job of $what says simulated: $simulated', async ({ body, simulated }) => {
+  { what: 'a lead', body: { goal: 'Read a.md' }, simulated: true, models: ['lead', 'worker'] },
+])('a job of $what says simulated: $simulated', async ({ body, simulated, models = ['worker'] }) => {
   const whole = { ...body, workspace: { path: folder.path } };
   const dry = await stack.client.jobs.dryRun(whole);
   expect(dry.simulated).toBe(simulated);
+  expect(Object.keys(dry.models)).toEqual(models);
   expect(dry.warnings.join().includes('the simulated model would answer')).toBe(simulated);
   const job = await stack.run(whole);
   expect(job.status).toBe('succeeded');

@@ -47,12 +47,15 @@ function taskLines({ tasks, first, startsAtOnce, limits }: DryRunAnswer): string
 export function showDryRun(answer: DryRunAnswer): string {
   const { tasks, models, limits, warnings } = answer;
   const hasLead = models.lead !== undefined;
-  const called = hasLead ? `${models.lead} (lead), ${models.worker} (agents)` : `${models.worker} (agents)`;
+  const called = [
+    ...(hasLead ? [`${models.lead} (lead)`] : []),
+    ...(models.worker === undefined ? [] : [`${models.worker} (agents)`]),
+  ];
   return [
     `${safeLine(answer.title, TITLE_COLUMNS)} (project ${answer.project}) would be ${answer.status}.`,
     ...(hasLead && tasks.total === 0 ? [] : taskLines(answer)),
     ...(hasLead ? leadLines(limits, tasks.total) : []),
-    `Models: ${safeLine(called, TITLE_COLUMNS)}.`,
+    `Models: ${called.length === 0 ? 'none is asked' : safeLine(called.join(', '), TITLE_COLUMNS)}.`,
     // Whether a simulated model would answer is one of them.
     ...warnings.map((warning) => `Warning: ${safeLine(warning)}`),
   ].join('\n');

@@ -25,8 +25,8 @@ export const DryRunAnswer = z.strictObject({
     }),
   ),
   limits: JobLimits,
-  /** `lead` only with a goal. */
-  models: z.strictObject({ lead: z.string().optional(), worker: z.string() }),
+  /** Those that would be called: `lead` only with a goal, `worker` with one or with a task for an agent. */
+  models: z.strictObject({ lead: z.string().optional(), worker: z.string().optional() }),
   /** Whether the simulated model would answer for the lead or for a task. */
   simulated: z.boolean(),
   warnings: z.array(z.string()),

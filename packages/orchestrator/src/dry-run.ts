@@ -1,5 +1,6 @@
 import { withoutAbsent } from '@crewboard/board';
 import type { DryRunAnswer, JobBody, JobSpec, JobStatus, NewTask } from '@crewboard/contracts';
+import { needsModel } from './settings.ts';
 import { wouldBeSimulated } from './simulated.ts';
 
 /** Tasks that the answer shows. */
@@ -58,7 +59,10 @@ export function dryRunOf(
     startsAtOnce: isWaiting ? 0 : Math.min(ours.length, atOnce),
     first: tasks.slice(0, FIRST_MOST).map(shown),
     limits: spec.limits,
-    models: { ...(spec.goal === undefined ? {} : { lead }), worker },
+    models: {
+      ...(spec.goal === undefined ? {} : { lead }),
+      ...(spec.goal === undefined && !needsModel(tasks) ? {} : { worker }),
+    },
     simulated: wouldBeSimulated(spec, body),
     warnings: warningsOf(spec, body, earlier),
   };
