@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 
 /**
- * Reads one line from `input`; undefined at its end and when `signal` aborts. A terminal stays in its usual mode: Ctrl-C is
- * still a signal.
+ * Reads one line from `input`; undefined at its end and when `signal` aborts. A terminal stays in its usual mode: Ctrl-C
+ * is still a signal.
  */
 export function readAnswer(input: NodeJS.ReadableStream, signal: AbortSignal): Promise<string | undefined> {
   const lines = createInterface({ input, terminal: false });
